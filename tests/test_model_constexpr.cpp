@@ -2,6 +2,7 @@
 // verify by hand.
 #include <array>
 #include <cstdint>
+#include <limits>
 
 #include <doctest/doctest.h>
 
@@ -109,6 +110,16 @@ constexpr ladon::Linear<3, 8, ladon::Order::out_in, ladon::Bias::with, ladon::pr
 static_assert(multiplied<3>(linear) == std::array<float, 9>{36, 1, 0, 1, 1, -1, 6, 1, 2});
 static_assert(multiplied<1>(linear) == std::array<float, 9>{36, 1, 0});
 static_assert(is_near(multiplied<3>(int8_linear), {36, 1, -2, 1, 1, -2, 6, 1, 0}));
+
+// test_model_sampling.cpp has these tokens, too.
+constexpr std::array<std::int32_t, 12> sampled() {
+  constexpr float logits[] = {1, 3, -2, 2.5f, 0, -std::numeric_limits<float>::infinity(), 2.75f};
+  ladon::Sampler<7> sampler({.temperature = 0.8f, .top_k = 6, .top_p = 0.98f, .seed = 5});
+  std::array<std::int32_t, 12> tokens{};
+  for (auto& token : tokens) token = sampler(logits);
+  return tokens;
+}
+static_assert(sampled() == std::array<std::int32_t, 12>{1, 6, 6, 6, 1, 1, 1, 1, 6, 3, 3, 1});
 
 }  // namespace
 

@@ -144,15 +144,6 @@ void check_shares(const Sampling& s, const std::array<double, 4>& shares) {
   }
 }
 
-template <std::size_t N>
-constexpr std::array<std::int32_t, N> sequence(const Sampling& s) {
-  constexpr float logits[] = {1, 3, -2, 2.5f, 0, -infinite, 2.75f};
-  Sampler<7> sampler(s);
-  std::array<std::int32_t, N> tokens{};
-  for (auto& token : tokens) token = sampler(logits);
-  return tokens;
-}
-
 }  // namespace
 
 TEST_CASE("every choice is that of the float64 oracle") {
@@ -167,8 +158,10 @@ TEST_CASE("every choice is that of the float64 oracle") {
 TEST_CASE("large vocabularies") {
   for (const Sampling& s : {Sampling{1, 0, 1, 1}, {1, 50, 1, 2}, {1, 0, 0.9f, 3}, {0.5f, 64, 0.95f, 4}})
     check_choices<32000>(s, 5);
-  check_choices<256000>({1, 64, 0.95f, 5}, 5);
-  check_choices<256000>({1, 0, 0.5f, 6}, 2);
+  if constexpr (sizeof(void*) > 4) {  // not on microcontrollers
+    check_choices<256000>({1, 64, 0.95f, 5}, 5);
+    check_choices<256000>({1, 0, 0.5f, 6}, 2);
+  }
 }
 
 TEST_CASE("the frequencies of tokens are their probabilities") {
@@ -245,10 +238,9 @@ TEST_CASE("equal seeds give equal tokens, other seeds other tokens") {
   CHECK(choices<3>({1, 0, 1, 1}, {std::log(0.27f), std::log(0.02f), std::log(0.71f)}, 1) == Tokens{1});
 }
 
-TEST_CASE("constant expressions and all targets choose equal tokens") {
-  static constexpr auto compiled = sequence<24>({0.8f, 6, 0.98f, 5});
-  CHECK(compiled == sequence<24>({0.8f, 6, 0.98f, 5}));
-  CHECK(compiled == std::array{1, 6, 6, 6, 1, 1, 1, 1, 6, 3, 3, 1, 6, 1, 6, 1, 3, 3, 3, 6, 6, 1, 1, 1});  // as on x86
+TEST_CASE("all targets choose equal tokens") {  // and constant expressions: test_model_constexpr.cpp
+  const std::vector<float> logits{1, 3, -2, 2.5f, 0, -infinite, 2.75f};
+  CHECK(choices<7>({0.8f, 6, 0.98f, 5}, logits, 12) == Tokens{1, 6, 6, 6, 1, 1, 1, 1, 6, 3, 3, 1});
 }
 
 TEST_CASE("a penalty makes each token of the text less likely, once") {

@@ -14,6 +14,7 @@
 #include <ladon/model/activation.hpp>
 #include <ladon/model/convolution.hpp>
 #include <ladon/model/embedding.hpp>
+#include <ladon/model/generation.hpp>
 #include <ladon/model/group_norm.hpp>
 #include <ladon/model/image.hpp>
 #include <ladon/model/linear_rows.hpp>
