@@ -149,6 +149,8 @@ void t5(Config& config, Description& description) {
   Stack encoder = read_t5_stack(config, "encoder");
   set_tokens(encoder, "shared.weight", config.size("", {"vocab_size"}, 32128));
   add_stack(description, std::move(encoder), config);
+  description.outside = {"embeddings", "head, after a scale if tie_word_embeddings is true"};
+  if (class_of(config) == "T5EncoderModel") return;
   Stack decoder = read_t5_stack(config, "decoder");
   set_tokens(decoder, "shared.weight", config.size("", {"vocab_size"}, 32128));
   set_head(config, description, decoder, "lm_head");
@@ -157,7 +159,6 @@ void t5(Config& config, Description& description) {
       description.tied_embeddings)
     std::get<TiedHead>(decoder.head[0]).scale = 1 / std::sqrt(static_cast<float>(decoder.model.model));
   add_decoder(config, description, std::move(decoder));
-  description.outside = {"embeddings", "head, after a scale if tie_word_embeddings is true"};
 }
 
 Stack read_moonshine_stack(Config& config, const std::string& name) {

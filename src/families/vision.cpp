@@ -26,6 +26,8 @@ Extent read_extent(Config& config, const char* key, std::size_t otherwise) {
 Patches read_patches(Config& config, std::size_t image, std::size_t patch) {
   const Extent size = read_extent(config, "image_size", image), of_patch = read_extent(config, "patch_size", patch);
   if (of_patch.rows == 0 || of_patch.columns == 0) config.fail("patch_size", "at least 1");
+  constexpr std::size_t most = 1u << 16;
+  if (size.rows > most || size.columns > most) config.fail("image_size", "at most 65536");
   if (of_patch.rows > size.rows || of_patch.columns > size.columns) config.fail("patch_size", "at most image_size");
   return {.channels = config.size("", {"num_channels"}, 3),
           .rows = size.rows,
@@ -102,10 +104,10 @@ void ast(Config& config, Description& description) {
                   .stride_rows = config.size("", {"frequency_stride"}, 10),
                   .stride_columns = config.size("", {"time_stride"}, 10),
                   .transposed = true};
-  for (const char* key : {"frequency_stride", "time_stride"})
-    if (patches.stride_rows == 0 || patches.stride_columns == 0 || patches.rows < patch.rows ||
-        patches.columns < patch.columns)
-      config.fail(key, "at least 1, and patches that fit the spectrogram");
+  if (patches.stride_rows == 0) config.fail("frequency_stride", "at least 1");
+  if (patches.stride_columns == 0) config.fail("time_stride", "at least 1");
+  if (patch.rows == 0 || patch.columns == 0 || patches.rows < patch.rows || patches.columns < patch.columns)
+    config.fail("patch_size", "patches that fit the spectrogram");
   set_image(stack, projection, patches, {class_token, distillation_token}, "embeddings.position_embeddings");
   stack.input.name = "input_values";
   stack.pooler = {Pool{.tokens = 2}};
