@@ -90,16 +90,6 @@ void add_wrapper(Stack& stack, const std::string& wrapper) {
   for (std::vector<Step>* steps : {&stack.input.steps, &stack.behind, &stack.pooler}) add_prefix(*steps, wrapper);
 }
 
-// Removes the pooler if a tensor of it is not in the checkpoint: many checkpoints are saved without a pooler.
-void remove_absent_pooler(Stack& stack, const Tensors& tensors) {
-  if (tensors.empty()) return;
-  Stack pooler;
-  pooler.model = stack.model;
-  pooler.pooler = stack.pooler;
-  for (const NamedShape& part : tensors_of(pooler))
-    if (!tensors.contains(part.name)) return stack.pooler.clear();
-}
-
 }  // namespace
 
 std::string wrapper_of(const Description& description, const Stack& stack, const Tensors& tensors) {
@@ -134,7 +124,7 @@ Description describe(const std::filesystem::path& folder, std::size_t tokens) {
   const Tensors tensors = tensors_in(folder);
   for (Stack& stack : description.stacks) {
     add_wrapper(stack, wrapper_of(description, stack, tensors));
-    remove_absent_pooler(stack, tensors);
+    if (!tensors.empty()) adapt(stack, tensors);
   }
   return description;
 }

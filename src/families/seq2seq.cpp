@@ -17,6 +17,7 @@ struct Bart {
   std::size_t vocabulary = 50265;
   std::size_t first = 0;      // the row of the table of positions for the first token
   bool normed_input = false;  // by layernorm_embedding
+  bool sinusoids = false;     // in the table of positions
   const char* activation = "gelu";
 };
 
@@ -50,8 +51,10 @@ void set_bart_tokens(Config& config, const Bart& bart, const std::string& table,
   set_tokens(stack, table, vocabulary, scaled ? root_of(stack.model.model) : 1);
   if (table == "decoder.embed_tokens.weight")
     std::get<Lookup>(stack.input.steps[0]).rows = config.size("", {"decoder_vocab_size"}, vocabulary);
-  stack.input.steps.emplace_back(AddPositions{
-      .table = stack.name + ".embed_positions.weight", .rows = stack.positions + bart.first, .first = bart.first});
+  stack.input.steps.emplace_back(AddPositions{.table = stack.name + ".embed_positions.weight",
+                                              .rows = stack.positions + bart.first,
+                                              .first = bart.first,
+                                              .optional = bart.sinusoids});
   if (bart.normed_input) stack.input.steps.emplace_back(NormRows{.name = stack.name + ".layernorm_embedding"});
 }
 
@@ -85,10 +88,10 @@ void mbart(Config& config, Description& description) {
   read_bart(config, description, {.first = 2, .normed_input = true});
 }
 void marian(Config& config, Description& description) {
-  read_bart(config, description, {.norm = NormOrder::post, .vocabulary = 58101},
+  read_bart(config, description, {.norm = NormOrder::post, .vocabulary = 58101, .sinusoids = true},
             config.flag("", {"share_encoder_decoder_embeddings"}, true));
 }
-void pegasus(Config& config, Description& description) { read_bart(config, description, {}); }
+void pegasus(Config& config, Description& description) { read_bart(config, description, {.sinusoids = true}); }
 
 // Sets the steps from the spectrogram of 30 seconds to the first layer.
 void set_spectrogram(Config& config, Stack& stack) {

@@ -133,10 +133,11 @@ void patchtst(Config& config, Description& description) {
   read_activation(config, stack, "gelu", {"activation_function"});
   read_epsilon(config, stack, 1e-5);
   const bool has_class_token = config.flag("", {"use_cls_token"}, false);
+  const nlohmann::json* scaling = config.find("scaling");
   const SeriesPatches patches{.length = config.size("", {"context_length"}, 32),
                               .patch = config.size("", {"patch_length"}, 1),
                               .stride = config.size("", {"patch_stride"}, 1),
-                              .scaled = !config.has("scaling") || *config.find("scaling") == "std"};
+                              .scaled = scaling == nullptr ? !config.is_null("scaling") : *scaling == "std"};
   if (patches.stride == 0 || patches.patch == 0 || patches.length < patches.patch)
     config.fail("patch_stride", "at least 1, and patches that fit context_length");
   stack.positions = (patches.length - patches.patch) / patches.stride + 1 + (has_class_token ? 1 : 0);

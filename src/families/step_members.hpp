@@ -20,7 +20,7 @@ void visit_members(Is<DropToken> auto& s, auto&& visit) { visit("step", "drop_to
 void visit_members(Is<AddPositions> auto& s, auto&& visit) {
   visit("step", "add_positions");
   visit("table", s.table), visit("rows", s.rows), visit("first", s.first);
-  visit("interleaved", s.interleaved), visit("closed", s.closed);
+  visit("optional", s.optional), visit("interleaved", s.interleaved), visit("closed", s.closed);
 }
 void visit_members(Is<AddRow> auto& s, auto&& visit) {
   visit("step", "add_row"), visit("table", s.table), visit("rows", s.rows), visit("row", s.row);
@@ -51,6 +51,7 @@ void visit_members(Is<ConvolveRows> auto& s, auto&& visit) {
   visit("step", "convolve_rows"), visit("name", s.name), visit("outputs", s.outputs), visit("width", s.width);
   visit("stride", s.stride), visit("before", s.before), visit("behind", s.behind), visit("groups", s.groups);
   visit("bias", s.bias), visit("after", s.after), visit("residual", s.residual), visit("weight_norm", s.weight_norm);
+  visit("older_names", s.older_names);
 }
 void visit_members(Is<GroupNormRows> auto& s, auto&& visit) {
   visit("step", "group_norm_rows"), visit("name", s.name), visit("groups", s.groups);

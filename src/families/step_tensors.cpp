@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "step_tensors.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "step_members.hpp"
@@ -54,8 +55,8 @@ struct TensorReader {
   void operator()(const ConvolveRows& s) {
     const std::vector<std::size_t> shape{s.outputs, features / s.groups, s.width};
     if (!s.weight_norm) return add_linear(s.name, shape, s.bias);
-    add(s.name + ".parametrizations.weight.original0", {1, 1, s.width});
-    add(s.name + ".parametrizations.weight.original1", shape);
+    add(s.name + (s.older_names ? ".weight_g" : ".parametrizations.weight.original0"), {1, 1, s.width});
+    add(s.name + (s.older_names ? ".weight_v" : ".parametrizations.weight.original1"), shape);
     if (s.bias == Bias::with) add(s.name + ".bias", {s.outputs});
     features = s.outputs;
   }
@@ -85,6 +86,30 @@ std::vector<NamedShape> tensors_of(const Stack& stack) {
   for (const std::vector<Step>* steps : {&stack.behind, &stack.pooler, &stack.head})
     for (const Step& step : *steps) std::visit(reader, step);
   return std::move(reader.tensors);
+}
+
+void adapt(Stack& stack, const Tensors& tensors) {
+  TensorReader reader{.features = stack.model.model};
+  for (const Step& step : stack.pooler) std::visit(reader, step);
+  const auto is_absent = [&](const NamedShape& part) { return !tensors.contains(part.name); };
+  if (std::any_of(reader.tensors.begin(), reader.tensors.end(), is_absent)) stack.pooler.clear();
+  for (Step& step : stack.input.steps) {
+    if (auto* positions = std::get_if<AddPositions>(&step))
+      if (positions->optional && !tensors.contains(positions->table)) positions->table.clear();
+    if (auto* convolution = std::get_if<ConvolveRows>(&step))
+      convolution->older_names = convolution->weight_norm && tensors.contains(convolution->name + ".weight_g");
+  }
+  if (!stack.attends_memory || stack.input.steps.empty() || stack.head.empty()) return;
+  // transformers takes an absent bias for zeros. It keeps a head that differs from the table, although config.json says
+  // that the head is tied (T5 1.1). Only the first version of T5 has a scale.
+  std::erase_if(stack.head, [&](const Step& step) {
+    const auto* bias = std::get_if<AddRow>(&step);
+    return bias != nullptr && !tensors.contains(bias->table);
+  });
+  const auto* tied = std::get_if<TiedHead>(&stack.head[0]);
+  const auto* table = std::get_if<Lookup>(&stack.input.steps[0]);
+  if (tied != nullptr && table != nullptr && tied->scale == 1 && tensors.contains("lm_head.weight"))
+    stack.head[0] = LinearRows{"lm_head", table->rows, Bias::without};
 }
 
 }  // namespace ladon::families

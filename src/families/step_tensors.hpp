@@ -21,4 +21,8 @@ struct NamedShape {
 // or fewer dimensions of length 1 in front.
 std::vector<NamedShape> tensors_of(const Stack& stack);
 
+// Adapts the steps to what a checkpoint has. Removes the pooler if the checkpoint lacks it, as many checkpoints do.
+// Replaces tables that the checkpoint of a decoder lacks, and uses the table that its head has.
+void adapt(Stack& stack, const Tensors& tensors);
+
 }  // namespace ladon::families

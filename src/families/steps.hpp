@@ -29,12 +29,12 @@ struct DropToken {
 };
 
 // Adds row `first + t` of a table [rows][features] to token t. Without a table (an empty name), the rows are sinusoids
-// (arXiv 1706.03762): first all sines, then all cosines. Marian and Pegasus have a table that files may lack: then,
-// too.
+// (arXiv 1706.03762): first all sines, then all cosines.
 struct AddPositions {
   std::string table{};  // with ".weight", if the name has it
   std::size_t rows = 0;
   std::size_t first = 0;
+  bool optional = false;     // a checkpoint may lack the table, which has sinusoids (Marian)
   bool interleaved = false;  // sines and cosines alternate
   // Of n sines, number i of row p has the angle p / 10000^(i / n), or p / 10000^(i / (n - 1)) if `closed` (XGLM).
   bool closed = false;
@@ -108,9 +108,9 @@ struct ConvolveRows {
   Bias bias = Bias::with;
   After after = After::nothing;
   bool residual = false;  // the result is added to the rows (wav2vec 2.0's positions)
-  // The weight is a length and a direction for each tap: name + ".parametrizations.weight.original0" and "original1",
-  // or in older files name + ".weight_g" and ".weight_v".
+  // The weight is a length and a direction for each tap: name + ".parametrizations.weight.original0" and "original1".
   bool weight_norm = false;
+  bool older_names = false;  // of length and direction: name + ".weight_g" and ".weight_v"
 };
 
 // Normalises the features of each of `groups` groups over all rows (arXiv 1803.08494), and then applies a function.
