@@ -91,7 +91,9 @@ std::vector<NamedShape> tensors_of(const Stack& stack) {
 void adapt(Stack& stack, const Tensors& tensors) {
   TensorReader reader{.features = stack.model.model};
   for (const Step& step : stack.pooler) std::visit(reader, step);
-  const auto is_absent = [&](const NamedShape& part) { return !tensors.contains(part.name); };
+  const auto is_absent = [&](const NamedShape& part) {
+    return part.name.find('/') == std::string::npos && !tensors.contains(part.name);
+  };
   if (std::any_of(reader.tensors.begin(), reader.tensors.end(), is_absent)) stack.pooler.clear();
   for (Step& step : stack.input.steps) {
     if (auto* positions = std::get_if<AddPositions>(&step))
