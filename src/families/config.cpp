@@ -3,11 +3,29 @@
 
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <utility>
 
+#include "mapped_file.hpp"
+#include "safetensors.hpp"
 #include "strict_json.hpp"
 
 namespace ladon::families {
+
+nlohmann::json parse_json(const std::string& text, const std::string& name) {
+  try {
+    return files::parse_strictly(std::as_bytes(std::span(text)), 16);
+  } catch (const nlohmann::json::exception& error) {
+    throw safetensors::Error(name + ": is not valid JSON: " + files::escaped(error.what()));
+  } catch (const std::exception& error) {
+    throw safetensors::Error(name + ": is not valid JSON: " + error.what());
+  }
+}
+
+nlohmann::json read_json(const std::filesystem::path& path) {
+  const files::MappedFile file(path, safetensors::Access::copy);
+  return parse_json({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path.string());
+}
 
 Config::Config(nlohmann::json object, std::string where, std::size_t tokens)
     : object_(std::move(object)), where_(std::move(where)), tokens_(tokens) {

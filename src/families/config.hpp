@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <initializer_list>
 #include <ladon/safetensors/error.hpp>
 #include <map>
@@ -10,6 +11,10 @@
 #include <string>
 
 namespace ladon::families {
+
+// Return the value of a JSON text or file. Throw Error with the name of the text, or the path.
+nlohmann::json parse_json(const std::string& text, const std::string& name);
+nlohmann::json read_json(const std::filesystem::path& path);
 
 class Config {
  public:

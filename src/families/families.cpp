@@ -8,10 +8,9 @@
 #include <utility>
 
 #include "edit_distance.hpp"
-#include "mapped_file.hpp"
 #include "safetensors.hpp"
+#include "sentences.hpp"
 #include "step_tensors.hpp"
-#include "strict_json.hpp"
 
 namespace ladon::families {
 namespace {
@@ -105,27 +104,18 @@ std::string wrapper_of(const Description& description, const Stack& stack, const
 }
 
 Description describe_text(const std::string& text, const std::string& name, std::size_t tokens) {
-  nlohmann::json object;
-  try {
-    object = files::parse_strictly(std::as_bytes(std::span(text)), 16);
-  } catch (const nlohmann::json::exception& error) {
-    throw safetensors::Error(name + ": is not valid JSON: " + files::escaped(error.what()));
-  } catch (const std::exception& error) {
-    throw safetensors::Error(name + ": is not valid JSON: " + error.what());
-  }
-  return describe_config({std::move(object), name, tokens});
+  return describe_config({parse_json(text, name), name, tokens});
 }
 
 Description describe(const std::filesystem::path& folder, std::size_t tokens) {
   const std::filesystem::path path = folder / "config.json";
-  const files::MappedFile file(path, safetensors::Access::copy);
-  Description description =
-      describe_text({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path.string(), tokens);
+  Description description = describe_config({read_json(path), path.string(), tokens});
   const Tensors tensors = tensors_in(folder);
   for (Stack& stack : description.stacks) {
     add_wrapper(stack, wrapper_of(description, stack, tensors));
     if (!tensors.empty()) adapt(stack, tensors);
   }
+  read_modules(folder, description);
   return description;
 }
 

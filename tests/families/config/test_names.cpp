@@ -114,6 +114,17 @@ TEST_CASE("the last norm and the table of relative positions begin like the laye
   CHECK(mpnet.relative_bias->tensor == "mpnet.encoder.relative_attention_bias.weight");
 }
 
+TEST_CASE("the tables of the input begin like the layers, and heads do not") {
+  const std::string bert = config("bert", "BertForSequenceClassification") + R"(, "vocab_size": 100)";
+  const char *layer = "bert.encoder.layer.0.x", *pooler = "bert.pooler.dense.weight";
+  const Stack stack = described_folder(bert, {layer, pooler, "bert.pooler.dense.bias"}).stacks[0];
+  CHECK(std::get<Lookup>(stack.input.steps[0]).table == "bert.embeddings.word_embeddings.weight");
+  CHECK(std::get<NormRows>(stack.input.steps[3]).name == "bert.embeddings.LayerNorm");
+  CHECK(std::get<LinearRows>(stack.pooler.at(1)).name == "bert.pooler.dense");
+  CHECK(std::get<LinearRows>(stack.head.at(0)).name == "classifier");
+  CHECK(described_folder(bert, {layer}).stacks[0].pooler.empty());
+}
+
 TEST_CASE("a wrong file does not matter to a description") {
   const TemporaryFolder folder;
   (void)folder.file("config.json", "{" + config("gpt2", "GPT2LMHeadModel") + "}");
