@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ladon_add_kernel(<name> QUERIES <n> MODEL <n> ...): makes a static library and a C header for one shape.
+# ladon_add_kernel(<name> QUERIES <n> MODEL <n> HEADS <n> ...): makes a static library and a C header for one shape.
 #
 #   lib<name>.a   the target <name>; the library needs no C++ runtime, and its only undefined symbols are memcpy,
 #                 memmove and memset (with CHECKED also abort, fputs and stderr)
@@ -11,7 +11,7 @@
 #
 # The computation
 #   QUERIES KEYS MODEL HEADS KV_HEADS HEAD_WIDTH VALUE_WIDTH KEY_MODEL VALUE_MODEL <n>
-#                      the shape; QUERIES and MODEL are required, the other sizes have the defaults of ladon::Shape
+#                      the shape; QUERIES, MODEL and HEADS are required, the other sizes have the defaults of ladon::Shape
 #   PROJECTIONS with|without    `without` makes attention without projections and without weights: <name>_run takes
 #                      queries, keys and values. MODEL is used only for the default of HEAD_WIDTH. Excludes CONTEXT,
 #                      CACHE, FEED_FORWARD, all arguments about weights, and WebAssembly modules

@@ -111,7 +111,7 @@ TEST_CASE("bfloat16: products of bfloat16 numbers in plain loops") {
                           Causal, BFloat16<SeparateQKV>, Arrays<4>>());
   check_attention(attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, Unmasked,
                                     BFloat16<InProj>, Arrays<4>>());
-  check_self(self_subject<S{.queries = 7, .model = 11}, Unmasked, BFloat16<InProj>, Arrays<1>>());
+  check_self(self_subject<S{.queries = 7, .model = 11, .heads = 1}, Unmasked, BFloat16<InProj>, Arrays<1>>());
 }
 
 // The output projection adds only three numbers, the bias and two products. The error of such a short sum depends on
@@ -129,7 +129,7 @@ TEST_CASE("bfloat16: a single token") {
 // The rows of 2051 features are converted to floats in several parts. The kernel converts at most
 // target::Current::widened_features features at once, which is less than 2051 on every target.
 TEST_CASE("bfloat16: long rows") {
-  check_same_bits<S{.queries = 9, .model = 2051, .head_width = 3}, Unmasked, InProj>();
+  check_same_bits<S{.queries = 9, .model = 2051, .heads = 1, .head_width = 3}, Unmasked, InProj>();
 }
 
 TEST_CASE("bfloat16: the bits of float32 weights with the same values") {
@@ -156,7 +156,7 @@ TEST_CASE("bfloat16: keys from a context") {
 
 TEST_CASE("bfloat16: encoder layer, only the output projection of attention has a bias") {
   constexpr Model config{.feed_forward = 30, .activation = Activation::gelu_tanh};
-  check_layer<S{.queries = 19, .model = 16}, config, Unmasked, BFloat16<WithoutProjectionBias<InProj>>>();
+  check_layer<S{.queries = 19, .model = 16, .heads = 1}, config, Unmasked, BFloat16<WithoutProjectionBias<InProj>>>();
 }
 
 TEST_CASE("bfloat16: encoder layer of a single token, with biases and with one bias in attention") {

@@ -76,8 +76,8 @@ TEST_CASE("cache precision: a ring buffer") {
 TEST_CASE("cache precision: no mask, a mask that adds, values of another width") {
   check<CachePrecision::int8, S{.queries = 4, .keys = 33, .model = 12, .heads = 4, .kv_heads = 2}, Unmasked>(
       {{ones(33)}, {{4, 4, 1, 3}}});
-  check<CachePrecision::int8, S{.queries = 3, .keys = 17, .model = 6}, decltype(ladon::mask::Additive{} & Causal{})>(
-      {{ones(17)}, {{3, 3, 1, 3}}});
+  check<CachePrecision::int8, S{.queries = 3, .keys = 17, .model = 6, .heads = 1},
+        decltype(ladon::mask::Additive{} & Causal{})>({{ones(17)}, {{3, 3, 1, 3}}});
   check<CachePrecision::bfloat16,
         S{.queries = 3, .keys = 34, .model = 9, .heads = 3, .head_width = 7, .value_width = 5}, Causal>(
       {{ones(34)}, {{3, 3, 1, 3}}});
@@ -109,7 +109,7 @@ TEST_CASE("cache precision: keys of many kilobytes, two blocks of keys") {
 TEST_CASE("cache precision: more masks and shapes with both precisions") {
   check<CachePrecision::bfloat16, S{.queries = 4, .keys = 33, .model = 12, .heads = 4, .kv_heads = 2}, Unmasked>(
       {{ones(33)}, {{4, 4, 1, 3}}});
-  check<CachePrecision::bfloat16, S{.queries = 3, .keys = 17, .model = 6},
+  check<CachePrecision::bfloat16, S{.queries = 3, .keys = 17, .model = 6, .heads = 1},
         decltype(ladon::mask::Additive{} & Causal{})>({{ones(17)}, {{3, 3, 1, 3}}});
   check<CachePrecision::int8, S{.queries = 3, .keys = 34, .model = 9, .heads = 3, .head_width = 7, .value_width = 5},
         Causal>({{ones(34)}, {{3, 3, 1, 3}}});
@@ -124,7 +124,7 @@ TEST_CASE("cache precision: more masks and shapes with both precisions") {
              CappedWithSinks>({{{149, 149, 1, 1}}});
   check<CachePrecision::bfloat16, S{.queries = 3, .keys = 35, .model = 24, .heads = 6, .kv_heads = 1},
         decltype(Padding{} & Causal{}), CappedWithSinks, Rotated>({{{3, 3, 1, 3, 1}}});
-  check_both<S{.queries = lanes + 1, .keys = 600, .model = 4}, Causal>(
+  check_both<S{.queries = lanes + 1, .keys = 600, .model = 4, .heads = 1}, Causal>(
       {{std::vector<std::size_t>(33, lanes + 1)}, {{lanes, lanes + 1, 1, 1, 1}}});
 }
 #endif
@@ -424,7 +424,7 @@ namespace {
 template <CachePrecision P, std::size_t Queries>
 constexpr float mean_of_two() {
   using Attention =
-      ladon::MultiHeadAttention<S{.queries = Queries, .keys = 3, .model = 1, .cache_precision = P}, Causal>;
+      ladon::MultiHeadAttention<S{.queries = Queries, .keys = 3, .model = 1, .heads = 1, .cache_precision = P}, Causal>;
   const float in_weight[] = {0, 1, 1}, in_bias[] = {0, 0, 0}, out_weight[] = {1}, out_bias[] = {0}, x[] = {3, 5};
   const typename Attention::Weights weights{.in_proj = {in_weight, in_bias}, .out_proj = {out_weight, out_bias}};
   typename Attention::Cache cache{};

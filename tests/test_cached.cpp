@@ -64,7 +64,7 @@ TEST_CASE("cache: no mask: each query sees its whole piece") {
 
 TEST_CASE("cache: masks of keys and of bits") {
   check_cuts(cached_subject<padded, decltype(Padding{} & Causal{})>());
-  check_cuts(cached_subject<S{.queries = 3, .keys = 34, .model = 6}, Bits>());
+  check_cuts(cached_subject<S{.queries = 3, .keys = 34, .model = 6, .heads = 1}, Bits>());
 }
 
 TEST_CASE("cache: numbers for each distance") {
@@ -73,10 +73,10 @@ TEST_CASE("cache: numbers for each distance") {
 }
 
 TEST_CASE("cache: a ring buffer with sinks or rotary embedding: the smallest, and many times around") {
-  check_cached(cached_subject<S{.queries = 1, .keys = 1, .model = 4}, Window<0>>(), {{ones(5)}});
+  check_cached(cached_subject<S{.queries = 1, .keys = 1, .model = 4, .heads = 1}, Window<0>>(), {{ones(5)}});
   // With Window<6>, a query sees at most seven keys. A call of two tokens needs room for eight, so the ring buffer of
   // the cache has eight slots. In a call of one token, the eighth slot holds a key that this token must not see.
-  check_cached(cached_subject<S{.queries = 2, .keys = 8, .model = 4}, Window<6>, WithSinks>(),
+  check_cached(cached_subject<S{.queries = 2, .keys = 8, .model = 4, .heads = 1}, Window<6>, WithSinks>(),
                {{ones(30)}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}, false}});
   check_cached(cached_subject<S{.queries = 4, .keys = 9, .model = 12, .heads = 2}, Window<3>, Capped, Rotated>(),
                {{ones(50)}, {{4, 4, 4, 4, 4, 4, 1, 1, 1, 1, 1, 3, 4}}});
@@ -85,7 +85,7 @@ TEST_CASE("cache: a ring buffer with sinks or rotary embedding: the smallest, an
 // Weights and caches exceed the L1 cache, so the kernels read arrays from several places at the same time. The numbers
 // of rows, keys and features cannot be divided evenly among these places.
 TEST_CASE("cache: weights and keys of many kilobytes") {
-  constexpr S wide{.queries = 59, .keys = 62, .model = 301};
+  constexpr S wide{.queries = 59, .keys = 62, .model = 301, .heads = 1};
   check_cached(
       cached_subject<large, Window<100>, ladon::score::Scaled, ladon::position::Unrotated, ladon::layout::PerHead>(),
       {{{149, 149, 1, 1, 1, 1, 1}}});
@@ -120,14 +120,14 @@ TEST_CASE("cache: groups of several heads, and keys of many kilobytes") {
 }
 
 TEST_CASE("cache: several blocks of keys") {
-  check_cached(cached_subject<S{.queries = lanes + 1, .keys = 600, .model = 4}, Causal>(),
+  check_cached(cached_subject<S{.queries = lanes + 1, .keys = 600, .model = 4, .heads = 1}, Causal>(),
                {{std::vector<std::size_t>(33, lanes + 1)}, {{lanes, lanes + 1, 1, 1, 1}}});
 }
 #endif
 
 #if defined(LADON_TEST_WIDE)
 TEST_CASE("cache: more masks and scores") {
-  check_cuts(cached_subject<S{.queries = 3, .keys = 17, .model = 6}, decltype(Additive{} & Causal{})>());
+  check_cuts(cached_subject<S{.queries = 3, .keys = 17, .model = 6, .heads = 1}, decltype(Additive{} & Causal{})>());
   check_cuts(cached_subject<S{.queries = 7, .keys = 20, .model = 6, .heads = 3}, decltype(Alibi{} & Causal{})>());
   check_cuts(cached_subject<S{.queries = 5, .keys = 64, .model = 12, .heads = 2}, Causal, Capped, Rotated>());
   check_cuts(cached_subject<S{.queries = 5, .keys = 33, .model = 9, .heads = 3, .value_width = 5}, Causal, WithSinks,
@@ -142,7 +142,7 @@ TEST_CASE("cache: more shapes of many kilobytes or several blocks") {
   check_cached(cached_subject<four, Causal>(), {{{149, 149, 1, 1}}});
   check_cached(cached_subject<S{.queries = lanes, .keys = 530, .model = 8, .heads = 4, .kv_heads = 2}, Causal>(),
                {{{lanes, 1, lanes, 1}}});
-  check_cached(cached_subject<S{.queries = lanes, .keys = 530, .model = 4}, Window<500>>(),
+  check_cached(cached_subject<S{.queries = lanes, .keys = 530, .model = 4, .heads = 1}, Window<500>>(),
                {{std::vector<std::size_t>(40, lanes)}});
 }
 

@@ -166,7 +166,7 @@ static_assert(close(attend_with_sinks(), {4, 8}));
 // A number for each distance: the weight of a neighbouring token is twice that of the token itself. The scores are 0
 // otherwise, so the outputs are (0 + 2 * 3) / 3 and (2 * 0 + 3) / 3.
 constexpr std::array<float, 2> attend_with_distances() {
-  using Neighbours = ladon::Attention<ladon::Shape{.queries = 2, .model = 1}, ladon::mask::Relative>;
+  using Neighbours = ladon::Attention<ladon::Shape{.queries = 2, .model = 1, .heads = 1}, ladon::mask::Relative>;
   constexpr float q[2] = {}, k[2] = {5, 7}, v[2] = {0, 3};
   ladon::RelativeTable<1, 2> table;
   for (const int distance : {-1, 1}) table.set(0, distance, ln_2);
@@ -231,8 +231,8 @@ static_assert(close(attend_bfloat16<true>(), {21.5f, -1, 7.5f, 0, 27.5f, 1}));
 // Attention with int8 weights. The largest feature of a token is quantised to 255, with the scale x / 255. The token
 // here has the single feature x = 255, so the scale is 1, and all computations are exact. The value projection gives 2
 // x + 1 = 511.
-using Int8Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 1, .model = 1}, ladon::mask::Unmasked,
-                                                ladon::layout::Int8<ladon::layout::InProj>>;
+using Int8Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 1, .model = 1, .heads = 1},
+                                                ladon::mask::Unmasked, ladon::layout::Int8<ladon::layout::InProj>>;
 constexpr float attend_int8(float x_of_token) {
   constexpr std::int8_t in_proj[] = {0, 0, 2}, out_proj[] = {1};
   constexpr float ones[] = {1, 1, 1}, one[] = {1}, in_bias[] = {0, 0, 1}, out_bias[] = {0};
@@ -251,6 +251,7 @@ static_assert(attend_int8(255) == 511);
 constexpr std::array<float, 2> norms_of_two_tokens() {
   using Normed = ladon::MultiHeadAttention<ladon::Model{.tokens = 2,
                                                         .model = 1,
+                                                        .heads = 1,
                                                         .query_key_norm = {ladon::HeadNorm::all},
                                                         .projection_bias = ladon::Bias::without,
                                                         .output_bias = ladon::Bias::without}>;

@@ -32,7 +32,7 @@ void check_stack(float epsilon = 1e-5f) {
 
 // Several cases use these shapes, so they share most instantiations. The last panel of 35 tokens has another layout
 // than the other panels.
-constexpr S two_heads{.queries = 35, .model = 10, .heads = 2}, one_head{.queries = 35, .model = 16};
+constexpr S two_heads{.queries = 35, .model = 10, .heads = 2}, one_head{.queries = 35, .model = 16, .heads = 1};
 
 }  // namespace
 

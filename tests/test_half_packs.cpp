@@ -41,14 +41,16 @@ TEST_CASE("half packs: causal and padding") {
 }
 
 TEST_CASE("half packs: int8") {
-  check_self(self_subject<S{.queries = 23, .model = 131, .head_width = 17}, Unmasked, ladon::layout::Int8<InProj>>());
+  check_self(self_subject<S{.queries = 23, .model = 131, .heads = 1, .head_width = 17}, Unmasked,
+                          ladon::layout::Int8<InProj>>());
 }
 
 // With AVX-512 VNNI, products of 9 to 12 tokens skip the last 4 of 16 lanes. In these shapes, rows of weights are long
 // enough to be prefetched (at least 256 weights), and end with an incomplete tuple of four weights.
 TEST_CASE("int8: 9, 11 and 44 tokens, prefetched rows") {
-  check_self(self_subject<S{.queries = 11, .model = 267, .head_width = 17}, Unmasked, ladon::layout::Int8<InProj>>());
-  check_cross(attention_subject<S{.queries = 9, .keys = 44, .model = 261, .head_width = 5}, Unmasked,
+  check_self(self_subject<S{.queries = 11, .model = 267, .heads = 1, .head_width = 17}, Unmasked,
+                          ladon::layout::Int8<InProj>>());
+  check_cross(attention_subject<S{.queries = 9, .keys = 44, .model = 261, .heads = 1, .head_width = 5}, Unmasked,
                                 ladon::layout::Int8<InProj>>());
 }
 
@@ -65,14 +67,14 @@ TEST_CASE("half packs: only the keys, a window and slopes") {
 }
 
 TEST_CASE("half packs: only the queries, several blocks of keys") {
-  check_cross(attention_subject<S{.queries = 20, .keys = 300, .model = 128, .head_width = 4}, Causal,
+  check_cross(attention_subject<S{.queries = 20, .keys = 300, .model = 128, .heads = 1, .head_width = 4}, Causal,
                                 ladon::layout::BFloat16<ladon::layout::SeparateQKV>>());
 }
 
 TEST_CASE("half packs: a cache, and a ring") {
   check_cached(cached_subject<S{.queries = 18, .keys = 21, .model = 128, .heads = 2, .head_width = 4}, Causal>(),
                {{{18, 1, 1, 1}}, {{2, 17, 2}, false}});
-  check_cached(cached_subject<S{.queries = 2, .keys = 18, .model = 128, .head_width = 4}, Window<16>>(),
+  check_cached(cached_subject<S{.queries = 2, .keys = 18, .model = 128, .heads = 1, .head_width = 4}, Window<16>>(),
                {{{2, 1, 2, 2, 2, 2, 2, 1, 1, 2, 2, 2, 2, 2, 1, 2}}});
 }
 

@@ -47,7 +47,7 @@ void check_layer() {
 }
 
 // Several cases use these shapes, so they share most instantiations.
-constexpr S several{.queries = 18, .model = 12, .heads = 3}, one{.queries = 1, .model = 37};
+constexpr S several{.queries = 18, .model = 12, .heads = 3}, one{.queries = 1, .model = 37, .heads = 1};
 
 }  // namespace
 
@@ -77,8 +77,8 @@ TEST_CASE("int8: encoder layer, post-LN") { check_layer<several, Model{.feed_for
 // hidden features of the panels are stored in the memory of the keys, which is free after attention. With 23 tokens,
 // the last pass has fewer panels than the others. Only the output projection of attention has a bias.
 TEST_CASE("int8: encoder layer, panels that share a pass over the weights") {
-  check_layer<S{.queries = 23, .model = 16}, Model{.feed_forward = 30, .activation = Activation::gelu_tanh}, Unmasked,
-              Int8<WithoutProjectionBias<InProj>>>();
+  check_layer<S{.queries = 23, .model = 16, .heads = 1}, Model{.feed_forward = 30, .activation = Activation::gelu_tanh},
+              Unmasked, Int8<WithoutProjectionBias<InProj>>>();
 }
 
 TEST_CASE("rotated int8: attention, encoder layer with a gate") {
@@ -244,8 +244,9 @@ TEST_CASE("int8: decoder layers, pre-LN or one head") {
       post{.feed_forward = 20};
   check_decoder(decoder_layer_subject<several, 33, pre, Causal, Unmasked, Int8<SeparateQKV>>(),
                 {.layer = pre, .self_causal = true, .activation_bits = 8});
-  check_decoder(decoder_layer_subject<S{.queries = 18, .model = 12}, 21, post, Causal, Unmasked, Int8<InProj>>(),
-                {.layer = post, .self_causal = true, .activation_bits = 8});
+  check_decoder(
+      decoder_layer_subject<S{.queries = 18, .model = 12, .heads = 1}, 21, post, Causal, Unmasked, Int8<InProj>>(),
+      {.layer = post, .self_causal = true, .activation_bits = 8});
 }
 
 TEST_CASE("rotated int8: encoder layers without gates, a cache") {

@@ -53,8 +53,9 @@ TEST_CASE("last panel: attention, causal and padding") {
 }
 
 TEST_CASE("last panel: attention, int8 and bfloat16") {
-  check_self(self_subject<S{.queries = 33, .model = 19, .head_width = 7}, Padding, Int8<InProj>>());
-  check_self(self_subject<S{.queries = 37, .model = 21, .head_width = 6}, Unmasked, BFloat16<SeparateQKV>>());
+  check_self(self_subject<S{.queries = 33, .model = 19, .heads = 1, .head_width = 7}, Padding, Int8<InProj>>());
+  check_self(
+      self_subject<S{.queries = 37, .model = 21, .heads = 1, .head_width = 6}, Unmasked, BFloat16<SeparateQKV>>());
 }
 
 TEST_CASE("last panel: encoder layer of three tokens more than whole panels") {
@@ -83,13 +84,13 @@ TEST_CASE("last panel: attention to a context") {
 }
 
 TEST_CASE("last panel: several blocks of keys, int8") {
-  check_cross(
-      attention_subject<S{.queries = 41, .keys = 513, .model = 16, .head_width = 4}, Causal, Int8<SeparateQKV>>());
+  check_cross(attention_subject<S{.queries = 41, .keys = 513, .model = 16, .heads = 1, .head_width = 4}, Causal,
+                                Int8<SeparateQKV>>());
 }
 
 TEST_CASE("last panel: three packs of half a register") {
-  check_self(self_subject<S{.queries = 51, .model = 131, .head_width = 17}, Causal>());
-  check_self(self_subject<S{.queries = 51, .model = 131, .head_width = 17}, Unmasked, Int8<InProj>>());
+  check_self(self_subject<S{.queries = 51, .model = 131, .heads = 1, .head_width = 17}, Causal>());
+  check_self(self_subject<S{.queries = 51, .model = 131, .heads = 1, .head_width = 17}, Unmasked, Int8<InProj>>());
 }
 
 TEST_CASE("last panel: a cache") {

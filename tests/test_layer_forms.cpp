@@ -15,7 +15,7 @@ using ladon::Activation, ladon::Bias, ladon::FinalNorm, ladon::Model, ladon::Nor
 namespace layout = ladon::layout;
 
 constexpr S grouped{.queries = 18, .model = 48, .heads = 6, .kv_heads = 3}, few{.queries = 5, .model = 48, .heads = 6},
-    one{.queries = 1, .model = 67};
+    one{.queries = 1, .model = 67, .heads = 1};
 
 template <S Shape, Model Config, class Layout = layout::InProj>
 void check_layer() {

@@ -80,7 +80,7 @@ struct EncoderCase {
   static constexpr std::size_t memory_tokens = 0;
   EncoderProblem problem;
   explicit EncoderCase(std::size_t tokens)
-      : problem(random_encoder({.queries = tokens, .model = M.model}, {.layers = 0, .layer = M}, 5)) {
+      : problem(random_encoder({.queries = tokens, .model = M.model, .heads = 1}, {.layers = 0, .layer = M}, 5)) {
     Random random(7);
     for (std::size_t i = 0; i < M.layers; ++i) {
       problem.layers.push_back(random_layer(random, M.shape(), M, 1e-5f));

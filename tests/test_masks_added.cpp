@@ -92,15 +92,17 @@ TEST_CASE("a relative table has the weights of the buckets, times log2(e)") {
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("relative, more shapes and joined with other masks") {
-  sweep_given<Relative, S{.queries = 1, .keys = 100, .model = 4}, S{.queries = lanes + 3, .keys = 5, .model = 3},
-              S{.queries = 5, .keys = 600, .model = 4}>();
+  sweep_given<Relative, S{.queries = 1, .keys = 100, .model = 4, .heads = 1},
+              S{.queries = lanes + 3, .keys = 5, .model = 3, .heads = 1},
+              S{.queries = 5, .keys = 600, .model = 4, .heads = 1}>();
   sweep_given<decltype((Additive{} & ladon::mask::Padding{}) & Relative{}),
               S{.queries = 37, .keys = 40, .model = 6, .heads = 3}>();
 }
 
 TEST_CASE("additive, more shapes") {
-  sweep_given<Additive, S{.queries = 1, .keys = 100, .model = 4}, S{.queries = lanes - 1, .keys = lanes, .model = 3},
-              S{.queries = 5, .keys = 600, .model = 4}>();
+  sweep_given<Additive, S{.queries = 1, .keys = 100, .model = 4, .heads = 1},
+              S{.queries = lanes - 1, .keys = lanes, .model = 3, .heads = 1},
+              S{.queries = 5, .keys = 600, .model = 4, .heads = 1}>();
 }
 
 TEST_CASE("additive for each head") {
@@ -109,14 +111,15 @@ TEST_CASE("additive for each head") {
 }
 
 TEST_CASE("alibi, also with a number of heads that is not a power of two") {
-  sweep_given<Alibi, S{.queries = 3, .keys = 33, .model = 6, .heads = 6}, S{.queries = 1, .keys = lanes, .model = 1},
+  sweep_given<Alibi, S{.queries = 3, .keys = 33, .model = 6, .heads = 6},
+              S{.queries = 1, .keys = lanes, .model = 1, .heads = 1},
               S{.queries = 7, .keys = 520, .model = 10, .heads = 5}>();
 }
 
 TEST_CASE("a mask that adds and a mask that hides") {
   using ladon::mask::Boolean;
   sweep_given<decltype(Additive{} & Causal{}), S{.queries = 37, .keys = 40, .model = 6, .heads = 2}>();
-  sweep_given<decltype(Boolean{} & Additive{}), S{.queries = 7, .keys = 300, .model = 4}>();
+  sweep_given<decltype(Boolean{} & Additive{}), S{.queries = 7, .keys = 300, .model = 4, .heads = 1}>();
   sweep_given<decltype((AdditivePerHead{} & Alibi{}) & ladon::mask::Padding{}),
               S{.queries = lanes, .keys = 33, .model = 6, .heads = 2}>();
 }
@@ -124,7 +127,8 @@ TEST_CASE("a mask that adds and a mask that hides") {
 
 #if defined(LADON_TEST_WIDE)
 TEST_CASE("additive and alibi, the other shapes of the wide set") {
-  sweep_given<Additive, S{.queries = 33, .keys = 1, .model = 3}, S{.queries = 100, .keys = 3, .model = 3}>();
+  sweep_given<Additive, S{.queries = 33, .keys = 1, .model = 3, .heads = 1},
+              S{.queries = 100, .keys = 3, .model = 3, .heads = 1}>();
   sweep_given<Alibi, S{.queries = 2, .keys = 5, .model = 12, .heads = 12}>();
 }
 

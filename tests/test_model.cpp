@@ -51,11 +51,12 @@ constexpr Model step = prompt.with({.queries = 1, .keys = 20, .model = 6, .heads
 using Prompt = ladon::EncoderLayer<prompt>;
 using Step = ladon::EncoderLayer<step>;
 static_assert(std::is_same_v<Prompt::Weights, Step::Weights> && std::is_same_v<Prompt::Cache, Step::Cache>);
-static_assert(std::is_same_v<ladon::MultiHeadAttention<ladon::Shape{.queries = 3, .model = 6}>::Options,
-                             ladon::MultiHeadAttention<Model{.tokens = 3, .model = 6}>::Options>);
+static_assert(std::is_same_v<ladon::MultiHeadAttention<ladon::Shape{.queries = 3, .model = 6, .heads = 1}>::Options,
+                             ladon::MultiHeadAttention<Model{.tokens = 3, .model = 6, .heads = 1}>::Options>);
 
 // A decoder hides later tokens, and takes one mask or two.
-constexpr Model decoding{.tokens = 3, .memory = 5, .model = 6, .feed_forward = 4, .memory_mask = {.padding = true}};
+constexpr Model decoding{
+    .tokens = 3, .memory = 5, .model = 6, .heads = 1, .feed_forward = 4, .memory_mask = {.padding = true}};
 static_assert(std::is_same_v<ladon::DecoderLayer<decoding>::SelfMask, Causal>);
 static_assert(std::is_same_v<ladon::DecoderLayer<decoding, Unmasked>::MemoryMask, Padding>);
 static_assert(std::is_same_v<ladon::DecoderLayer<decoding, ladon::DecoderMasks<Unmasked>>::MemoryMask, Unmasked>);

@@ -55,10 +55,10 @@ TEST_CASE("rotary embedding: neighbours and halves") {
 TEST_CASE("rotary embedding of a part of a head, with other bases and scalings") {
   check_given(given_subject<S{.queries = 3, .keys = lanes + 1, .model = 12, .heads = 2}, Unmasked, Scaled,
                             ScaledRotary<Pairing::neighbours, 4, 40>>());
-  check_given(
-      given_subject<S{.queries = 3, .keys = 33, .model = 5}, Unmasked, Scaled, ScaledRotary<Pairing::halves, 2, 33>>());
-  check_given(
-      given_subject<S{.queries = 1, .keys = 33, .model = 9}, Unmasked, Scaled, RotaryOf<Pairing::halves, 8, 50>>());
+  check_given(given_subject<S{.queries = 3, .keys = 33, .model = 5, .heads = 1}, Unmasked, Scaled,
+                            ScaledRotary<Pairing::halves, 2, 33>>());
+  check_given(given_subject<S{.queries = 1, .keys = 33, .model = 9, .heads = 1}, Unmasked, Scaled,
+                            RotaryOf<Pairing::halves, 8, 50>>());
 }
 
 TEST_CASE("rotary embedding with projections, grouped heads and a cap") {
@@ -98,8 +98,8 @@ TEST_CASE("the token at position 0 is not rotated, and each parameter of the rot
 
 #if defined(LADON_TEST_WIDE)
 TEST_CASE("rotary embedding: several blocks of keys, keys from a context") {
-  check_given(
-      given_subject<S{.queries = 1, .keys = 600, .model = 9}, Causal, Scaled, RotaryOf<Pairing::neighbours, 8, 600>>());
+  check_given(given_subject<S{.queries = 1, .keys = 600, .model = 9, .heads = 1}, Causal, Scaled,
+                            RotaryOf<Pairing::neighbours, 8, 600>>());
   using ladon::layout::InProj, ladon::detail::vec::NativeVectors;
   check_cross(attention_subject<S{.queries = 5, .keys = 20, .model = 12, .heads = 2}, Unmasked, InProj, NativeVectors,
                                 Scaled, RotaryOf<Pairing::neighbours, 6, 30>>());

@@ -55,13 +55,13 @@ TEST_CASE("scales agree with the oracle") {
 
 TEST_CASE("every stage, with only a mask") {
   check_stages<S{.queries = lanes + 1, .keys = 33, .model = 6, .heads = 2}, Causal, Scaled>();
-  check_stages<S{.queries = 1, .keys = 33, .model = 4}, Padding, Scaled>();
-  check_stages<S{.queries = 3, .keys = 600, .model = 4}, decltype(Causal{} & Padding{}), Scaled>();
+  check_stages<S{.queries = 1, .keys = 33, .model = 4, .heads = 1}, Padding, Scaled>();
+  check_stages<S{.queries = 3, .keys = 600, .model = 4, .heads = 1}, decltype(Causal{} & Padding{}), Scaled>();
 }
 
 TEST_CASE("softcap") {
-  check_stages<S{.queries = 1, .keys = 100, .model = 4}, Unmasked, Capped>();
-  check_given(given_subject<S{.queries = 5, .keys = 600, .model = 4}, ladon::mask::Alibi, Capped>());
+  check_stages<S{.queries = 1, .keys = 100, .model = 4, .heads = 1}, Unmasked, Capped>();
+  check_given(given_subject<S{.queries = 5, .keys = 600, .model = 4, .heads = 1}, ladon::mask::Alibi, Capped>());
 }
 
 TEST_CASE("sinks") {

@@ -61,25 +61,27 @@ TEST_CASE("targets agree to the last bit: numbers and slopes, cap and sinks") {
 }
 
 TEST_CASE("targets agree to the last bit: bytes, few tokens, 16 lanes") {
-  check_equal<S{.queries = 9, .keys = 15, .model = 4}, BooleanPerHead, CappedWithSinks, weights, ArrayVectors<16>>();
+  check_equal<S{.queries = 9, .keys = 15, .model = 4, .heads = 1}, BooleanPerHead, CappedWithSinks, weights,
+              ArrayVectors<16>>();
 }
 
 TEST_CASE("targets agree to the last bit: numbers over several blocks") {
-  check_equal<S{.queries = 5, .keys = 530, .model = 4}, decltype(Additive{} & Causal{}), Scaled, weights,
+  check_equal<S{.queries = 5, .keys = 530, .model = 4, .heads = 1}, decltype(Additive{} & Causal{}), Scaled, weights,
               ArrayVectors<8>>();
 }
 #endif
 
 #if defined(LADON_TEST_WIDE)
 TEST_CASE("targets agree to the last bit: bits over several blocks") {
-  check_equal<S{.queries = 5, .keys = 530, .model = 4}, Bits, Scaled, weights, ArrayVectors<4>>();
+  check_equal<S{.queries = 5, .keys = 530, .model = 4, .heads = 1}, Bits, Scaled, weights, ArrayVectors<4>>();
 }
 
 TEST_CASE("targets agree to the last bit: more masks with one lane") {
   check_equal<S{.queries = 21, .keys = 37, .model = 6, .heads = 2}, decltype(AdditivePerHead{} & Alibi{}),
               CappedWithSinks, Captures::every_stage, ArrayVectors<1>>();
-  check_equal<S{.queries = 9, .keys = 15, .model = 4}, BooleanPerHead, CappedWithSinks, weights, ArrayVectors<1>>();
-  check_equal<S{.queries = 5, .keys = 530, .model = 4}, decltype(Additive{} & Causal{}), Scaled, weights,
+  check_equal<S{.queries = 9, .keys = 15, .model = 4, .heads = 1}, BooleanPerHead, CappedWithSinks, weights,
+              ArrayVectors<1>>();
+  check_equal<S{.queries = 5, .keys = 530, .model = 4, .heads = 1}, decltype(Additive{} & Causal{}), Scaled, weights,
               ArrayVectors<1>>();
 }
 #endif

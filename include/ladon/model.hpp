@@ -120,7 +120,7 @@ struct Model {
   // window and the tokens of one call. 0: `keys`, without rings. Needs equal windows, and no mask but `causal`.
   std::size_t window_keys = 0;
   std::size_t model = 0;
-  std::size_t heads = 1;
+  std::size_t heads = 0;
   std::size_t kv_heads = 0;
   std::size_t head_width = 0;
   std::size_t value_width = 0;

@@ -33,7 +33,7 @@ struct Shape {
   std::size_t queries = 0;      // at most, in a call
   std::size_t keys = 0;         // at most, in a call or a cache; default: `queries`
   std::size_t model = 0;        // width of a token in `x` and `y`
-  std::size_t heads = 1;        // query heads
+  std::size_t heads = 0;        // query heads; has no default, because a wrong number computes wrong results
   std::size_t kv_heads = 0;     // heads of keys and values, for grouped queries (arXiv 2305.13245); default: `heads`
   std::size_t head_width = 0;   // width of a query and of a key, d_k; default: `model` / `heads`
   std::size_t value_width = 0;  // width of a value, d_v; default: head_width
@@ -84,7 +84,7 @@ template <Shape S>
 constexpr bool valid() noexcept {
   constexpr Shape given = S, full = S.complete();  // short names, because clang++ prints them before the message
   static_assert(given.queries > 0, "ladon: a shape needs at least one query");
-  static_assert(given.heads > 0, "ladon: a shape needs at least one head");
+  static_assert(given.heads > 0, "ladon: a shape needs at least one head; heads has no default");
   static_assert(given.model > 0, "ladon: a shape needs a model width");
   static_assert(given.heads == 0 || given.model == 0 || full.head_width > 0,
                 "ladon: a head has no width: there are more heads than features");

@@ -88,7 +88,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a stack of the Keyword Transformer's layers, a bias only in attention's output") {
-  constexpr S shape{.queries = C_KEYWORDS_QUERIES, .model = C_KEYWORDS_MODEL};
+  constexpr S shape{.queries = C_KEYWORDS_QUERIES, .model = C_KEYWORDS_MODEL, .heads = 1};
   const Subject subject =
       c_subject<shape, C_KEYWORDS_WORKSPACE_BYTES, c_keywords_weights, c_keywords_options, c_keywords_run_with>(
           C_KEYWORDS_LAYERS);

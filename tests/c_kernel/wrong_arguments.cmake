@@ -23,12 +23,13 @@ add_test(NAME ladon.kernel_arguments.assembler_string
     -P ${CMAKE_CURRENT_SOURCE_DIR}/check_assembler_string.cmake)
 
 set(some one QUERIES 8 MODEL 16 HEADS 2)
-ladon_add_wrong_arguments(name "the name is 'One-Two'. allowed: lower-case letters" One-Two QUERIES 8 MODEL 16)
-ladon_add_wrong_arguments(unknown "'QERIES 8' is unknown. allowed: QUERIES, KEYS, MODEL" one QERIES 8 MODEL 16)
+ladon_add_wrong_arguments(name "the name is 'One-Two'. allowed: lower-case letters" One-Two QUERIES 8 MODEL 16 HEADS 2)
+ladon_add_wrong_arguments(unknown "'QERIES 8' is unknown. allowed: QUERIES, KEYS, MODEL" one QERIES 8 MODEL 16 HEADS 2)
 ladon_add_wrong_arguments(missing "MODEL is missing" one QUERIES 8)
+ladon_add_wrong_arguments(missing_heads "HEADS is missing" one QUERIES 8 MODEL 16)
 ladon_add_wrong_arguments(no_value "no value is given for MODEL" one QUERIES 8 MODEL)
-ladon_add_wrong_arguments(number "QUERIES is '0'. allowed: an integer above 0" one QUERIES 0 MODEL 16)
-ladon_add_wrong_arguments(negative "MODEL is '-3'. allowed: an integer above 0" one QUERIES 3 MODEL -3)
+ladon_add_wrong_arguments(number "QUERIES is '0'. allowed: an integer above 0" one QUERIES 0 MODEL 16 HEADS 2)
+ladon_add_wrong_arguments(negative "MODEL is '-3'. allowed: an integer above 0" one QUERIES 3 MODEL -3 HEADS 2)
 ladon_add_wrong_arguments(heads "HEADS is 3 and MODEL 16. allowed: HEADS that divide MODEL" one QUERIES 8 MODEL 16 HEADS 3)
 ladon_add_wrong_arguments(kv_heads "KV_HEADS is 3 and HEADS 4. allowed: KV_HEADS that divide HEADS"
   one QUERIES 8 MODEL 16 HEADS 4 KV_HEADS 3)
@@ -97,11 +98,11 @@ ladon_add_wrong_arguments(optimize "OPTIMIZE is 'fast'. allowed: 0, 1, 2, 3, s, 
 ladon_add_wrong_arguments(rotary_short "ROTARY has 4 positions. allowed: at least one for each query and key"
   ${some} ROTARY halves 8 4)
 ladon_add_wrong_arguments(rotary_before "with more queries than keys the first have none"
-  one QUERIES 8 KEYS 4 MODEL 16 CONTEXT ROTARY halves 8 64)
+  one QUERIES 8 KEYS 4 MODEL 16 HEADS 2 CONTEXT ROTARY halves 8 64)
 ladon_add_wrong_arguments(cache_small "QUERIES is 8 and KEYS 4. a cache has room for KEYS tokens"
-  one QUERIES 8 KEYS 4 MODEL 16 CACHE)
+  one QUERIES 8 KEYS 4 MODEL 16 HEADS 2 CACHE)
 ladon_add_wrong_arguments(size_huge "QUERIES is '99999999999999999999'. allowed: an integer above 0, of at most nine"
-  one QUERIES 99999999999999999999 MODEL 16)
+  one QUERIES 99999999999999999999 MODEL 16 HEADS 2)
 ladon_add_wrong_arguments(rotary_odd "ROTARY's width is 3. allowed: an even number of the 8 features"
   ${some} ROTARY halves 3 64)
 ladon_add_wrong_arguments(rotary_wide "ROTARY's width is 10. allowed: an even number of the 8 features"
@@ -155,7 +156,7 @@ foreach(other "CONTEXT" "CACHE" "FEED_FORWARD 8" "LAYOUT in_proj" "BIAS none" "P
     ${some} PROJECTIONS without ${other})
 endforeach()
 ladon_add_wrong_arguments(projections_rotary "with more queries than keys the first have none"
-  one QUERIES 8 KEYS 4 MODEL 16 PROJECTIONS without ROTARY halves 8 64)
+  one QUERIES 8 KEYS 4 MODEL 16 HEADS 2 PROJECTIONS without ROTARY halves 8 64)
 set(definitions -DEMSCRIPTEN=ON)
 ladon_add_wrong_arguments(memory_modules "modules of WebAssembly have no bfloat16 weights, no decoders .MEMORY. and no attention"
   ${some} FEED_FORWARD 8 MEMORY 4)

@@ -2,6 +2,6 @@
 // must print: CachePrecision
 #include <ladon/ladon.hpp>
 
-using Attention =
-    ladon::Attention<ladon::Shape{.queries = 4, .model = 6, .cache_precision = ladon::CachePrecision::bfloat16}>;
+using Attention = ladon::Attention<ladon::Shape{
+    .queries = 4, .model = 6, .heads = 1, .cache_precision = ladon::CachePrecision::bfloat16}>;
 void run(const float* q, float* out, Attention::Workspace& workspace) { Attention::run(q, q, q, out, workspace); }

@@ -83,7 +83,7 @@ constexpr auto table = ladon::rotary_table<4, 2>();
 // Gives the first query the position -1, but the rotary table begins at position 0. The position of the first query is
 // offset + keys - queries = 1 + 2 - 4.
 void run_before_the_first_position() {
-  using Before = ladon::Attention<ladon::Shape{.queries = 4, .keys = 2, .model = 2}, ladon::mask::Unmasked,
+  using Before = ladon::Attention<ladon::Shape{.queries = 4, .keys = 2, .model = 2, .heads = 1}, ladon::mask::Unmasked,
                                   ladon::score::Scaled, ladon::position::Rotary<ladon::Pairing::neighbours, 2, 4>>;
   static Before::Workspace workspace;
   const std::array<float, 8> q{};
@@ -109,7 +109,7 @@ void run_self_phase(const float* x, float* y) {
 }
 // Runs attention with int8 weights that lack an array: the member of in_proj with the name `lacking` is null.
 void run_int8(std::string_view lacking) {
-  using Int8 = ladon::MultiHeadAttention<ladon::Shape{.queries = 3, .model = 2}, ladon::mask::Unmasked,
+  using Int8 = ladon::MultiHeadAttention<ladon::Shape{.queries = 3, .model = 2, .heads = 1}, ladon::mask::Unmasked,
                                          ladon::layout::Int8<ladon::layout::InProj>>;
   static Int8::Workspace workspace;
   const std::array<std::int8_t, 12> weight{};

@@ -8,7 +8,7 @@
 
 namespace ladon_test {
 
-constexpr ladon::Shape shape{.queries = 3, .keys = 4, .model = 2};
+constexpr ladon::Shape shape{.queries = 3, .keys = 4, .model = 2, .heads = 1};
 template <class Mask>
 using Attention = ladon::Attention<shape, Mask>;
 

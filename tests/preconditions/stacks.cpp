@@ -7,7 +7,7 @@
 
 namespace {
 
-constexpr ladon::Shape self{.queries = 3, .model = 2};
+constexpr ladon::Shape self{.queries = 3, .model = 2, .heads = 1};
 constexpr ladon::Model config{.memory = 4, .feed_forward = 2};
 constexpr std::size_t memory_tokens = config.memory;
 using Encoder = ladon::Encoder<config.with(self), ladon::mask::Causal>;
@@ -15,6 +15,7 @@ using Decoder = ladon::Decoder<config.with(self)>;
 constexpr ladon::Model of_kinds{.layers = 1,
                                 .tokens = 3,
                                 .model = 2,
+                                .heads = 1,
                                 .feed_forward = 2,
                                 .position = {.width = 2, .positions = 3},
                                 .kinds = {{.window = 1}}};

@@ -117,7 +117,7 @@ template <class BoundMask>
 inline constexpr bool ends_within_panels = false;
 
 // A wide window does not compile for fewer keys.
-inline constexpr Shape checked_shape = Shape{.queries = 1, .keys = (1u << 24) - 1, .model = 1}.complete();
+inline constexpr Shape checked_shape = Shape{.queries = 1, .keys = (1u << 24) - 1, .model = 1, .heads = 1}.complete();
 
 // With a kernel's packs, the check would instantiate lanes() before the kernel does: g++ generates other code.
 using CheckedPack = detail::vec::ArrayPack<2>;
