@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <vector>
 
@@ -87,7 +88,8 @@ TEST_CASE("rows of an embedding table in every precision") {
 TEST_CASE("ids beyond an embedding table are recognised") {
   const ladon::EmbeddingTable<5, 3> table;
   for (const std::int32_t id : {0, 4}) CHECK(ladon::has_ids(table, &id, 1));
-  for (const std::int32_t id : {-1, 5, INT32_MIN, INT32_MAX}) CHECK(!ladon::has_ids(table, &id, 1));
+  for (const std::int32_t id : std::initializer_list<std::int32_t>{-1, 5, INT32_MIN, INT32_MAX})
+    CHECK(!ladon::has_ids(table, &id, 1));
   const std::int32_t ids[] = {0, 4, 5};
   CHECK(ladon::has_ids(table, ids, 2));
   CHECK(!ladon::has_ids(table, ids, 3));

@@ -22,8 +22,8 @@ struct Piece {
   bool in_out = false;       // the tensor in the file is (inputs, outputs), so its columns are the rows
   std::string scaling = {};  // a tensor whose softplus, times log2(e) / sqrt(size), multiplies the rows in turn; or ""
   bool any_shape = false;    // the tensor may have other dimensions with as many elements
-  bool merged = false;       // an extent may be several neighbouring extents of the tensor (merges_to)
   bool absent = false;       // no file of the family has the tensor: biases are 0, and gains are 1
+  bool merged = false;       // an extent may be several neighbouring extents of the tensor (merges_to)
 };
 
 // Pieces of the file. A member (a tensor of the kernel) is made of the rows of the pieces, one piece after another.
