@@ -48,27 +48,30 @@ void check(std::size_t rows = C.length) {
 }  // namespace
 
 TEST_CASE("Convolution: Whisper's, with stride 1 and 2") {
-  check<{.length = 70, .inputs = 8, .outputs = 33, .width = 3, .before = 1, .behind = 1}>();
-  check<{.length = 45, .inputs = 33, .outputs = 20, .width = 3, .stride = 2, .before = 1, .behind = 1}>();
+  check<ConvolutionModel{.length = 70, .inputs = 8, .outputs = 33, .width = 3, .before = 1, .behind = 1}>();
+  check<ConvolutionModel{
+      .length = 45, .inputs = 33, .outputs = 20, .width = 3, .stride = 2, .before = 1, .behind = 1}>();
 }
 TEST_CASE("Convolution: audio with one input") {
-  check<{.length = 700, .inputs = 1, .outputs = 9, .width = 127, .stride = 64, .bias = ladon::Bias::without}>();
-  check<{.length = 170, .inputs = 1, .outputs = 16, .width = 10, .stride = 5}>();
-  check<{.length = 41, .inputs = 1, .outputs = 5, .width = 9, .stride = 2, .before = 7, .behind = 6}>();
+  check<ConvolutionModel{
+      .length = 700, .inputs = 1, .outputs = 9, .width = 127, .stride = 64, .bias = ladon::Bias::without}>();
+  check<ConvolutionModel{.length = 170, .inputs = 1, .outputs = 16, .width = 10, .stride = 5}>();
+  check<ConvolutionModel{.length = 41, .inputs = 1, .outputs = 5, .width = 9, .stride = 2, .before = 7, .behind = 6}>();
 }
 TEST_CASE("Convolution: groups, an even width, and different padding before and behind") {
-  check<{.length = 70, .inputs = 32, .outputs = 48, .width = 128, .before = 64, .behind = 63, .groups = 16}>();
-  check<{.length = 21, .inputs = 9, .outputs = 6, .width = 2, .stride = 3, .before = 2, .groups = 3}>();
-  check<{.length = 9, .inputs = 34, .outputs = 4, .width = 4, .behind = 5, .groups = 2}>();
+  check<ConvolutionModel{
+      .length = 70, .inputs = 32, .outputs = 48, .width = 128, .before = 64, .behind = 63, .groups = 16}>();
+  check<ConvolutionModel{.length = 21, .inputs = 9, .outputs = 6, .width = 2, .stride = 3, .before = 2, .groups = 3}>();
+  check<ConvolutionModel{.length = 9, .inputs = 34, .outputs = 4, .width = 4, .behind = 5, .groups = 2}>();
 }
 TEST_CASE("Convolution: a stride above the width, and a width of one row") {
-  check<{.length = 50, .inputs = 3, .outputs = 7, .width = 2, .stride = 5}>();
-  check<{.length = 19, .inputs = 17, .outputs = 3}>();
+  check<ConvolutionModel{.length = 50, .inputs = 3, .outputs = 7, .width = 2, .stride = 5}>();
+  check<ConvolutionModel{.length = 19, .inputs = 17, .outputs = 3}>();
 }
 TEST_CASE("Convolution: a single window, and windows that are wider than x") {
-  check<{.length = 1, .inputs = 3, .outputs = 4, .width = 3, .before = 1, .behind = 1}>();
-  check<{.length = 7, .inputs = 5, .outputs = 6, .width = 7}>();
-  check<{.length = 2, .inputs = 5, .outputs = 6, .width = 9, .before = 8, .behind = 8}>();
+  check<ConvolutionModel{.length = 1, .inputs = 3, .outputs = 4, .width = 3, .before = 1, .behind = 1}>();
+  check<ConvolutionModel{.length = 7, .inputs = 5, .outputs = 6, .width = 7}>();
+  check<ConvolutionModel{.length = 2, .inputs = 5, .outputs = 6, .width = 9, .before = 8, .behind = 8}>();
 }
 TEST_CASE("Convolution: fewer rows than there is room for") {
   constexpr ConvolutionModel model{
@@ -77,40 +80,40 @@ TEST_CASE("Convolution: fewer rows than there is room for") {
   for (const std::size_t rows : {0, 1, 2, 3, 34, 35, 66, 67, 74}) check<model>(rows);
 }
 TEST_CASE("Convolution: several passes over the weights") {
-  check<{.length = 300, .inputs = 72, .outputs = 5, .width = 9, .stride = 2}>();
+  check<ConvolutionModel{.length = 300, .inputs = 72, .outputs = 5, .width = 9, .stride = 2}>();
 }
 TEST_CASE("Convolution: bfloat16 and int8 weights") {
-  check<{.length = 41,
-         .inputs = 5,
-         .outputs = 7,
-         .width = 3,
-         .stride = 2,
-         .before = 1,
-         .precision = PrecisionKind::bfloat16}>();
-  check<{.length = 41,
-         .inputs = 5,
-         .outputs = 7,
-         .width = 3,
-         .stride = 2,
-         .before = 1,
-         .precision = PrecisionKind::int8}>();
-  check<{.length = 20,
-         .inputs = 12,
-         .outputs = 9,
-         .width = 4,
-         .before = 2,
-         .behind = 1,
-         .groups = 3,
-         .precision = PrecisionKind::int8,
-         .activation_bits = 7}>();
-  check<{.length = 20,
-         .inputs = 12,
-         .outputs = 9,
-         .width = 4,
-         .before = 2,
-         .behind = 1,
-         .groups = 3,
-         .precision = PrecisionKind::rotated_int8}>();
+  check<ConvolutionModel{.length = 41,
+                         .inputs = 5,
+                         .outputs = 7,
+                         .width = 3,
+                         .stride = 2,
+                         .before = 1,
+                         .precision = PrecisionKind::bfloat16}>();
+  check<ConvolutionModel{.length = 41,
+                         .inputs = 5,
+                         .outputs = 7,
+                         .width = 3,
+                         .stride = 2,
+                         .before = 1,
+                         .precision = PrecisionKind::int8}>();
+  check<ConvolutionModel{.length = 20,
+                         .inputs = 12,
+                         .outputs = 9,
+                         .width = 4,
+                         .before = 2,
+                         .behind = 1,
+                         .groups = 3,
+                         .precision = PrecisionKind::int8,
+                         .activation_bits = 7}>();
+  check<ConvolutionModel{.length = 20,
+                         .inputs = 12,
+                         .outputs = 9,
+                         .width = 4,
+                         .before = 2,
+                         .behind = 1,
+                         .groups = 3,
+                         .precision = PrecisionKind::rotated_int8}>();
 }
 
 // Each number of a tap has about `of_output` + outputs + 4 roundings of 2^-24: of its squares and their sums, half of

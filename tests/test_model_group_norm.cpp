@@ -125,8 +125,8 @@ TEST_CASE("GroupNorm: equal numbers give the bias, and no rows write nothing") {
 }
 
 TEST_CASE("series: patches end with the series, and scaled numbers have the mean 0 and the deviation 1") {
-  check_series<{.length = 52, .patch = 4, .stride = 4}>(1, 0);
-  check_series<{.length = 53, .patch = 8, .stride = 3}>(10, -4);
-  check_series<{.length = 7, .patch = 7, .stride = 2}>(1, 30);
-  check_series<{.length = 5, .patch = 1, .stride = 3}>(1e-3, 0);
+  check_series<ladon::SeriesModel{.length = 52, .patch = 4, .stride = 4}>(1, 0);
+  check_series<ladon::SeriesModel{.length = 53, .patch = 8, .stride = 3}>(10, -4);
+  check_series<ladon::SeriesModel{.length = 7, .patch = 7, .stride = 2}>(1, 30);
+  check_series<ladon::SeriesModel{.length = 5, .patch = 1, .stride = 3}>(1e-3, 0);
 }

@@ -82,7 +82,7 @@ TEST_CASE("many outputs, and an input that exceeds the cache") {
 TEST_CASE("the workspace does not grow with the number of outputs") {
   using Small = ladon::LinearRows<64, 5000, 768>;
   using Large = ladon::LinearRows<64, 150000, 768>;
-  static_assert(Large::outputs <= Small::outputs + 24);
+  static_assert(Large::Product::part <= Small::Product::part + 24);
   static_assert(sizeof(Large::Workspace) < 64 * 1000 * sizeof(float) + 64 * 768 * sizeof(float));
   // A single row reads x and writes y.
   static_assert(LADON_DETERMINISTIC || sizeof(ladon::LinearRows<1, 150000, 768>::Workspace) < 64);

@@ -61,69 +61,71 @@ void check_patches() {
 }  // namespace
 
 TEST_CASE("PatchEmbedding: square patches of an image") {
-  check_patches<{.channels = 3, .rows = 32, .columns = 32, .patch_rows = 4, .patch_columns = 4, .model = 33}>();
+  check_patches<PatchModel{
+      .channels = 3, .rows = 32, .columns = 32, .patch_rows = 4, .patch_columns = 4, .model = 33}>();
 }
 TEST_CASE("PatchEmbedding: a remainder of rows and columns, and strides that differ from the patch") {
-  check_patches<{.channels = 2, .rows = 14, .columns = 20, .patch_rows = 5, .patch_columns = 3, .model = 6}>();
-  check_patches<{.channels = 1,
-                 .rows = 13,
-                 .columns = 17,
-                 .patch_rows = 5,
-                 .patch_columns = 3,
-                 .stride_rows = 4,
-                 .stride_columns = 2,
-                 .model = 7,
-                 .bias = ladon::Bias::without}>();
-  check_patches<{.channels = 2,
-                 .rows = 9,
-                 .columns = 11,
-                 .patch_rows = 2,
-                 .patch_columns = 1,
-                 .stride_rows = 3,
-                 .stride_columns = 4,
-                 .model = 5}>();
+  check_patches<PatchModel{
+      .channels = 2, .rows = 14, .columns = 20, .patch_rows = 5, .patch_columns = 3, .model = 6}>();
+  check_patches<PatchModel{.channels = 1,
+                           .rows = 13,
+                           .columns = 17,
+                           .patch_rows = 5,
+                           .patch_columns = 3,
+                           .stride_rows = 4,
+                           .stride_columns = 2,
+                           .model = 7,
+                           .bias = ladon::Bias::without}>();
+  check_patches<PatchModel{.channels = 2,
+                           .rows = 9,
+                           .columns = 11,
+                           .patch_rows = 2,
+                           .patch_columns = 1,
+                           .stride_rows = 3,
+                           .stride_columns = 4,
+                           .model = 5}>();
 }
 TEST_CASE("PatchEmbedding: a spectrogram that is stored as [columns][rows]") {
-  check_patches<{.channels = 1,
-                 .rows = 24,
-                 .columns = 37,
-                 .patch_rows = 16,
-                 .patch_columns = 16,
-                 .stride_rows = 4,
-                 .stride_columns = 5,
-                 .model = 9,
-                 .transposed = true}>();
-  check_patches<{.frames = 4,
-                 .channels = 2,
-                 .rows = 7,
-                 .columns = 9,
-                 .patch_frames = 2,
-                 .patch_rows = 3,
-                 .patch_columns = 2,
-                 .model = 5,
-                 .transposed = true}>();
+  check_patches<PatchModel{.channels = 1,
+                           .rows = 24,
+                           .columns = 37,
+                           .patch_rows = 16,
+                           .patch_columns = 16,
+                           .stride_rows = 4,
+                           .stride_columns = 5,
+                           .model = 9,
+                           .transposed = true}>();
+  check_patches<PatchModel{.frames = 4,
+                           .channels = 2,
+                           .rows = 7,
+                           .columns = 9,
+                           .patch_frames = 2,
+                           .patch_rows = 3,
+                           .patch_columns = 2,
+                           .model = 5,
+                           .transposed = true}>();
 }
 TEST_CASE("PatchEmbedding: several frames, as in VideoMAE") {
-  check_patches<{.frames = 4,
-                 .channels = 3,
-                 .rows = 32,
-                 .columns = 48,
-                 .patch_frames = 2,
-                 .patch_rows = 16,
-                 .patch_columns = 16,
-                 .model = 10}>();
-  check_patches<{.frames = 9,
-                 .channels = 1,
-                 .rows = 5,
-                 .columns = 4,
-                 .patch_frames = 3,
-                 .patch_rows = 2,
-                 .patch_columns = 2,
-                 .model = 3}>();
+  check_patches<PatchModel{.frames = 4,
+                           .channels = 3,
+                           .rows = 32,
+                           .columns = 48,
+                           .patch_frames = 2,
+                           .patch_rows = 16,
+                           .patch_columns = 16,
+                           .model = 10}>();
+  check_patches<PatchModel{.frames = 9,
+                           .channels = 1,
+                           .rows = 5,
+                           .columns = 4,
+                           .patch_frames = 3,
+                           .patch_rows = 2,
+                           .patch_columns = 2,
+                           .model = 3}>();
 }
 TEST_CASE("PatchEmbedding: a single patch, and a single row of patches") {
-  check_patches<{.channels = 3, .rows = 5, .columns = 7, .patch_rows = 5, .patch_columns = 7, .model = 6}>();
-  check_patches<{.channels = 3, .rows = 1, .columns = 19, .patch_rows = 1, .patch_columns = 1, .model = 4}>();
+  check_patches<PatchModel{.channels = 3, .rows = 5, .columns = 7, .patch_rows = 5, .patch_columns = 7, .model = 6}>();
+  check_patches<PatchModel{.channels = 3, .rows = 1, .columns = 19, .patch_rows = 1, .patch_columns = 1, .model = 4}>();
 }
 TEST_CASE("PatchEmbedding: bfloat16 and int8 weights") {
   constexpr auto with = [](ladon::PrecisionKind precision) {

@@ -49,7 +49,7 @@ struct Convolution {
   using Precision = typename PrecisionOf<C.precision, C.activation_bits>::Type;
   // PyTorch's weight [outputs][inputs / groups][width].
   using Weights = Linear<C.outputs, window, Order::out_in, C.bias, Precision>;
-  using Product = detail::RowProduct<most_rows, C.outputs, window, Precision>;
+  using Product = detail::RowProduct<detail::RowProductSizes{most_rows, C.outputs, window, C.groups}, Precision>;
   using Workspace = typename Product::Workspace;
 
   // Computes `y` [length_of(rows)][outputs] from `x` [rows][inputs]. `y` must not overlap `x`. Precondition: rows <=
@@ -61,9 +61,10 @@ struct Convolution {
     LADON_EXPECTS(rows <= C.length, "ladon: more rows than the convolution has room for", caller,
                   {{"rows", rows}, {"length", C.length}});
     detail::expect_memory(caller, {{y.data, tokens * C.outputs}, {}, {{x.data, rows * C.inputs}}}, workspace);
-    Product::template run<C.groups>(
+    Product::run(
         [&]<class Pack, detail::PanelLayout P>(std::size_t group, Range range, float* panels) {
           detail::windows_to_panels<Pack, P, window>(Windows{{x.data, rows * C.inputs}, group}, range, panels);
+          return panels;
         },
         weights, tokens, y.data, workspace);
   }

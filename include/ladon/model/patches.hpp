@@ -49,7 +49,7 @@ struct PatchEmbedding {
   // PyTorch's weight [model][channels][patch_rows][patch_columns], with several patch_frames
   // [model][channels][patch_frames][patch_rows][patch_columns].
   using Weights = Linear<P.model, P.patch_size(), Order::out_in, P.bias, Precision>;
-  using Product = detail::RowProduct<P.patches(), P.model, P.patch_size(), Precision>;
+  using Product = detail::RowProduct<detail::RowProductSizes{P.patches(), P.model, P.patch_size()}, Precision>;
   using Workspace = typename Product::Workspace;
 
   // Computes `y` [patches][model] from `image` [frames][channels][rows][columns]. The arrays must not overlap.
@@ -62,6 +62,7 @@ struct PatchEmbedding {
     Product::run(
         [&]<class Pack, detail::PanelLayout T>(std::size_t, Range tokens, float* panels) {
           detail::windows_to_panels<Pack, T, P.patch_size()>(Windows{{image.data, numbers}}, tokens, panels);
+          return panels;
         },
         weights, P.patches(), y.data, workspace);
   }

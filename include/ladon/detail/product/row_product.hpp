@@ -1,58 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products whose results are rows [tokens][Out]: gathered panels -> product -> rows. A few panels share each read of
-// the weights, so the memory does not grow with the number of tokens.
+// Products of which the input is gathered and the results become rows: rows -> panels -> product -> rows. The workspace
+// has a few panels and a part of their results, however many tokens and outputs there are.
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/detail/panel/panels.hpp>
 #include <ladon/detail/panel/product_input.hpp>
+#include <ladon/detail/panel/workspace.hpp>
 #include <ladon/detail/product/product.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
-template <std::size_t Tokens, std::size_t Out, std::size_t In, class Precision, class Vectors = vec::NativeVectors>
+struct RowProductSizes {
+  std::size_t tokens;
+  std::size_t outputs;
+  std::size_t inputs;  // of an output
+  std::size_t groups = 1;
+  bool reads_single_row = false;  // whether the input of a single token is the caller's row
+};
+
+template <RowProductSizes S, class Precision, class Vectors = vec::NativeVectors>
 struct RowProduct {
-  static constexpr PanelLayout layout = panel_layout<Vectors>(Tokens, In),
-                               last = last_panel_layout<Vectors>(Tokens, In);
-  // The panels of one pass over the weights. Without vectors, one panel: microcontrollers have little memory.
-  static constexpr std::size_t panels_of_pass = [] {
-    constexpr std::size_t panel_bytes = (In + Out) * layout.width() * sizeof(float), all_panels = layout.panels(Tokens);
-    if (Vectors::lanes == 1) return std::size_t{1};
-    constexpr std::size_t fitting = target::Current::panel_bytes_at_a_time / panel_bytes,
-                          fewest = target::Current::fewest_panels_at_a_time;
-    constexpr std::size_t wanted = fitting < fewest ? fewest : fitting;
-    return wanted < all_panels ? wanted : all_panels;
+  static constexpr PanelLayout layout = panel_layout<Vectors>(S.tokens, S.inputs),
+                               last = last_panel_layout<Vectors>(S.tokens, S.inputs);
+  // The panel of a single token is a row, so the product writes `y`.
+  static constexpr bool single = layout.width() == 1;
+  // How many panels share a read of the weights: so few that a part of the results has 96 outputs. With parts of 24
+  // outputs, the first convolution of wav2vec 2.0 takes 2.4 times as long (Zen 5).
+  static constexpr std::size_t panels = [] {
+    constexpr std::size_t tokens = target::Current::result_bytes_at_a_time / sizeof(float) / 96;
+    constexpr std::size_t for_results = tokens < layout.width() ? 1 : tokens / layout.width(),
+                          for_input = panels_at_a_time<Vectors, layout, S.tokens, S.inputs>;
+    constexpr std::size_t most = for_results < for_input ? for_results : for_input, needed = layout.panels(S.tokens);
+    return most < needed ? most : needed;
   }();
-  static constexpr std::size_t tokens_of_pass = panels_of_pass * layout.width();
+  static constexpr std::size_t rows = S.outputs / S.groups, tokens_together = panels * layout.width();
+  // How many outputs are computed before they become rows. The last part of a group overlaps the part before, because
+  // all parts have the same size.
+  static constexpr std::size_t part = [] {
+    constexpr std::size_t most = outputs_at_a_time(tokens_together), parts = (rows + most - 1) / most;
+    return single ? rows : (rows + parts - 1) / parts;
+  }();
 
   struct Workspace {
-    Panels<tokens_of_pass, In, layout> in;
-    Panels<tokens_of_pass, Out, layout> out;
-    LADON_NO_UNIQUE_ADDRESS LinearInput<Precision, Vectors, tokens_of_pass, In, layout> input;
+    using In = std::conditional_t<single && S.reads_single_row, NoPanels, Panels<tokens_together, S.inputs, layout>>;
+    using Out = std::conditional_t<single, NoPanels, Panels<tokens_together, part, layout>>;
+    LADON_NO_UNIQUE_ADDRESS In in;
+    LADON_NO_UNIQUE_ADDRESS LinearInput<Precision, Vectors, tokens_together, S.inputs, layout> input;
+    LADON_NO_UNIQUE_ADDRESS Out out;
   };
 
-  // Computes the rows `y` of the first `active` tokens. The outputs of group g come from the same rows of the weights
-  // and from the panels [panels][In][width] that gather.operator()<Pack, P>(g, tokens, panels) writes.
-  template <std::size_t Groups = 1>
-  static constexpr void run(const auto& gather, const auto& weights, std::size_t active, float* y,
+  // Computes the rows `y` [active][outputs]. gather.operator()<Pack, P>(g, tokens, panels) returns panels
+  // [panels][inputs][width], from which the outputs of group g are computed. It may write them to `panels`.
+  static constexpr void run(auto gather, const auto& weights, std::size_t active, float* y,
                             Workspace& workspace) noexcept {
-    constexpr std::size_t rows = Out / Groups;
+    if (active == 0) return;
     vec::with_packs<Vectors>([&]<class Simd>(Simd) {
       const auto pass = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-        using Pack = typename Simd::template Pack<P.lanes>;
         const Range tokens = tokens_of<layout>(first, count, active);
-        for (std::size_t g = 0; g < Groups; ++g) {
-          gather.template operator()<Pack, P>(g, tokens, workspace.in.data);
-          matmul<Simd, P, Packs, rows, In>(
-              weights.rows_from(g * rows),
-              workspace.input.template convert<Simd, P, Packs, In>(workspace.in.data, 0, count), count,
-              StoreProjected<P.width()>{workspace.out.data + g * rows * P.width(), Out * P.width()});
+        for (std::size_t g = 0; g < S.groups; ++g) {
+          const float* const in =
+              gather.template operator()<typename Simd::template Pack<P.lanes>, P>(g, tokens, workspace.in.data);
+          multiply<Simd, P, Packs>(workspace.input.template convert<Simd, P, Packs, S.inputs>(in, 0, count), weights,
+                                   {g * rows, tokens}, y, workspace.out.data);
         }
-        from_panels<Pack, P, Out>(workspace.out.data, tokens.end - tokens.begin, y + tokens.begin * Out);
       };
-      for_panels<layout, last, Tokens, panels_of_pass>(active, pass);
+      for_panels<layout, last, S.tokens, panels>(active, pass);
     });
+  }
+
+ private:
+  struct Block {
+    std::size_t first_output;
+    Range tokens;
+  };
+
+  // Computes the results of one group.
+  template <class Simd, PanelLayout P, std::size_t Packs>
+  static LADON_INLINE constexpr void multiply(auto in, const auto& weights, Block block, float* y,
+                                              float* out) noexcept {
+    const std::size_t tokens = block.tokens.end - block.tokens.begin;
+    const Reading reading = block.tokens.begin == 0 ? Reading::first : Reading::again;
+    y += block.tokens.begin * S.outputs + block.first_output;
+    for (std::size_t done = 0; done < rows; done += part) {
+      const std::size_t first = done < rows - part ? done : rows - part;
+      matmul<Simd, P, Packs, part, S.inputs>(weights.rows_from(block.first_output + first), in, P.panels(tokens),
+                                             StoreProjected<P.width()>{single ? y : out, part * P.width()}, reading);
+      if constexpr (!single) {
+        from_panels<typename Simd::template Pack<P.lanes>, P, part, S.outputs>(out, tokens, y + first);
+      }
+    }
   }
 };
 
