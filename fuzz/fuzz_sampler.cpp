@@ -1,22 +1,23 @@
-// Fuzzes the sampler of the stories. For finite logits, the sampler must choose a token. If a logit is NaN or infinite,
-// the sampler must throw Error.
+// Fuzzes ladon::Sampler. For any options and logits, the sampler must choose a token whose logit is above -inf and
+// among the top_k largest. It must return no_token only if there is no such logit.
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
+#include <limits>
 #include <vector>
 
 #include <fuzzer/FuzzedDataProvider.h>
+#include <ladon/model/sampling.hpp>
 
-#include "error.hpp"
-#include "sampler.hpp"
 #include "support/require.hpp"
 
 namespace {
 
-using ladon_fuzz::require, stories::Sampler, stories::TokenId;
+using ladon_fuzz::require;
+
+constexpr std::size_t vocabulary = 200;
+using Sampler = ladon::Sampler<vocabulary>;
 
 float any_float(FuzzedDataProvider& data) {
   const auto bits = data.ConsumeIntegral<std::uint32_t>();
@@ -25,23 +26,23 @@ float any_float(FuzzedDataProvider& data) {
   return value;
 }
 
-std::optional<TokenId> choose(Sampler& sampler, const std::vector<float>& logits) {
-  try {
-    return sampler.choose(logits);
-  } catch (const examples::Error&) {
-    return std::nullopt;
-  }
-}
-
-void check(Sampler sampler, Sampler same, float temperature, const std::vector<float>& logits) {
-  const bool finite = std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); });
+void check(const ladon::Sampling& sampling, const std::vector<float>& logits) {
+  const auto usable = [](float logit) { return logit > -std::numeric_limits<float>::infinity(); };
+  const bool any = std::ranges::any_of(logits, usable);
+  Sampler sampler(sampling), same(sampling);
   for (int draw = 0; draw < 4; ++draw) {
-    const auto token = choose(sampler, logits);
-    require(token.has_value() == finite, "logits that are not finite are refused, all others give a token");
-    require(choose(same, logits) == token, "the same seed gives the same tokens");
-    if (!token) continue;
-    require(*token < logits.size(), "the token is one of the logits'");
-    if (temperature == 0) require(logits[*token] == std::ranges::max(logits), "temperature 0 gives the likeliest");
+    const std::int32_t token = sampler(logits.data());
+    require(same(logits.data()) == token, "the same seed gives the same tokens");
+    require((token != ladon::no_token) == any, "there is a token if there is a logit above -inf");
+    if (!any) continue;
+    require(token >= 0 && static_cast<std::size_t>(token) < vocabulary, "the token is one of the logits'");
+    const float chosen = logits[static_cast<std::size_t>(token)];
+    require(usable(chosen), "the logit of the token is above -inf");
+    const auto larger = std::ranges::count_if(logits, [&](float logit) { return logit > chosen; });
+    if (sampling.top_k > 0)
+      require(static_cast<std::size_t>(larger) < sampling.top_k, "the token is among the top_k largest");
+    if (!(sampling.temperature > 0) || sampling.top_p <= 0)
+      require(larger == 0, "temperature 0 and top_p 0 give the likeliest");
   }
 }
 
@@ -49,11 +50,14 @@ void check(Sampler sampler, Sampler same, float temperature, const std::vector<f
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   FuzzedDataProvider data(bytes, size);
-  const auto seed = data.ConsumeIntegral<std::uint64_t>();
-  const float temperature = std::abs(any_float(data)), top_p = any_float(data);
-  if (std::isnan(temperature)) return 0;  // Sampler requires temperature >= 0
-  std::vector<float> logits(data.ConsumeIntegralInRange<std::size_t>(2, 600));
-  for (float& logit : logits) logit = any_float(data);
-  check(Sampler(temperature, top_p, seed), Sampler(temperature, top_p, seed), temperature, logits);
+  ladon::Sampling sampling;
+  sampling.seed = data.ConsumeIntegral<std::uint64_t>();
+  sampling.temperature = any_float(data);
+  sampling.top_p = any_float(data);
+  sampling.top_k = data.ConsumeIntegralInRange<std::size_t>(0, vocabulary + 1);
+  std::vector<float> logits(vocabulary, -std::numeric_limits<float>::infinity());
+  const auto count = data.ConsumeIntegralInRange<std::size_t>(0, vocabulary);
+  for (std::size_t i = 0; i < count; ++i) logits[i] = any_float(data);
+  check(sampling, logits);
   return 0;
 }

@@ -36,7 +36,7 @@ Timing generate(Model& model, const Tokenizer& tokenizer, Sampler& sampler, std:
   TokenId token = given.front();
   std::size_t position = 1;
   for (;; ++position) {
-    const TokenId next = position < prompt.size() ? prompt[position] : sampler.choose(logits);
+    const TokenId next = position < prompt.size() ? prompt[position] : static_cast<TokenId>(sampler(logits.data()));
     if (next == begin_token) break;
     out << printable(tokenizer.decode(token, next)) << std::flush;
     token = next;

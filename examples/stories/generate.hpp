@@ -1,14 +1,16 @@
 #pragma once
 
 #include <iosfwd>
+#include <ladon/model/sampling.hpp>
 #include <span>
 
 #include "checkpoint.hpp"
 #include "model.hpp"
-#include "sampler.hpp"
 #include "tokenizer.hpp"
 
 namespace stories {
+
+using Sampler = ladon::Sampler<vocabulary_size>;
 
 // The speed of writing a text. `positions` counts all tokens of the text. `seconds` is the time of all positions but
 // the first, so the speed is (positions - 1) / seconds.

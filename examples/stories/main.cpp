@@ -100,7 +100,8 @@ void answer(const Options& options) {
   stories::Model model(model_file, options.load, precision_of(options.precision));
   const stories::Tokenizer tokenizer(tokenizer_file);
   const std::uint64_t seed = options.seed ? *options.seed : some_seed();
-  stories::Sampler sampler(options.temperature, options.top_p, seed);
+  const float top_p = options.top_p > 0 ? options.top_p : 1;
+  stories::Sampler sampler({.temperature = options.temperature, .top_p = top_p, .seed = seed});
   const std::size_t steps = options.steps == 0 ? stories::max_positions : options.steps;
 
   const auto timing = stories::generate(model, tokenizer, sampler, tokenizer.encode(options.prompt), steps, std::cout);

@@ -1,19 +1,17 @@
 // Implements Network for one precision. Each file network_*.cpp instantiates NetworkOf for one precision.
 #pragma once
 
-#include <algorithm>
-#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <ladon/ladon.hpp>
-#include <memory>
 #include <span>
-#include <type_traits>
 
 #include "converted_weights.hpp"
 #include "network.hpp"
 
 namespace stories {
 
-// The largest number of tokens of a prompt that one call of Prompt::extend takes; a longer prompt takes several calls.
+// The largest number of tokens of a prompt that one call takes; a longer prompt takes several calls.
 // Few prompts have more than 32 tokens, and 32 is a multiple of the number of lanes of every vector register.
 inline constexpr std::size_t chunk = 32;
 
@@ -48,41 +46,41 @@ using Stack = ladon::Encoder<model_of(Tokens), ladon::mask::Causal, Layout>;
 template <class Layout>
 class NetworkOf final : public Network {
  public:
-  explicit NetworkOf(const Checkpoint& checkpoint) : embedding_(checkpoint.embedding) {
-    for (std::size_t i = 0; i < layer_count; ++i) wire(checkpoint.layers[i], weights_.layers[i]);
-    weights_.norm = {.weight = checkpoint.final_norm, .epsilon = norm_epsilon};
+  explicit NetworkOf(const Checkpoint& checkpoint) {
+    for (std::size_t i = 0; i < layer_count; ++i) wire(checkpoint.layers[i], parts_.weights.layers[i]);
+    parts_.weights.norm = {.weight = checkpoint.final_norm, .epsilon = norm_epsilon};
+    parts_.embeddings.weight = checkpoint.embedding;
   }
 
-  void clear() noexcept override {
-    for (auto& cache : caches_) cache.clear();
-  }
-  [[nodiscard]] std::size_t length() const noexcept override { return caches_.front().length; }
+  void clear() noexcept override { generator_.clear(); }
+  [[nodiscard]] std::size_t length() const noexcept override { return generator_.length(); }
 
   Logits extend(std::span<const TokenId> tokens) noexcept override {
-    std::size_t count = 0;  // number of tokens of the last call
-    for (; !tokens.empty(); tokens = tokens.subspan(count)) {
-      count = std::min(tokens.size(), chunk);
-      lookup(tokens.first(count));
-      if (count == 1) {
-        Step::extend(x_.data(), caches_, weights_, y_.data(), step_workspace_, {.position = {.table = &rotary_}});
-      } else {
-        Prompt::extend(x_.data(), caches_, weights_, y_.data(), prompt_workspace_,
-                       {.tokens = count, .position = {.table = &rotary_}});
-      }
-    }
-    ladon::linear(Classifier{embedding_}, y_.data() + (count - 1) * model_width, logits_);
-    return logits_;
+    generator_.read(parts_, reinterpret_cast<const std::int32_t*>(tokens.data()), tokens.size());
+    return Logits(generator_.logits(), vocabulary_size);
   }
 
  private:
-  using Prompt = Stack<Layout, chunk>;
-  using Step = Stack<Layout, 1>;
-  static_assert(std::is_same_v<typename Prompt::Caches, typename Step::Caches> &&
-                std::is_same_v<typename Prompt::Weights, typename Step::Weights>);
-  using Classifier = ladon::Linear<vocabulary_size, model_width, ladon::Order::out_in, ladon::Bias::without>;
+  struct Parts {
+    template <std::size_t Tokens>
+    using Stack = stories::Stack<Layout, Tokens>;
+    static constexpr std::size_t vocabulary = vocabulary_size;
+    typename Stack<1>::Weights weights{};
+    ladon::EmbeddingTable<vocabulary_size, model_width> embeddings;  // also the weights of the classifier
+    Position::Table rotary = ladon::rotary_table<max_positions, head_width>(rotary_base);
+
+    void embed(const std::int32_t* ids, std::size_t /*first*/, std::size_t tokens, float* x) const noexcept {
+      ladon::embed(embeddings, ids, tokens, x);
+    }
+    void head(const float* y, float* logits) const noexcept { ladon::linear(embeddings, y, logits); }
+    template <class S>
+    typename S::Options options() const noexcept {
+      return {.position = {.table = &rotary}};
+    }
+  };
 
   // Sets the weights of Ladon's layer from the tensors of llama2.c's checkpoint.
-  void wire(const LayerTensors& from, typename Step::Layer::Weights& to) {
+  void wire(const LayerTensors& from, typename Stack<Layout, 1>::Layer::Weights& to) {
     convert(from.query, to.attention.query_proj);
     convert(from.key, to.attention.key_proj);
     convert(from.value, to.attention.value_proj);
@@ -98,21 +96,9 @@ class NetworkOf final : public Network {
     memory_.convert(ladon::Linear<Out, In, O, B>{.weight = from}, to);
   }
 
-  void lookup(std::span<const TokenId> tokens) noexcept {
-    for (std::size_t i = 0; i < tokens.size(); ++i)
-      std::copy_n(embedding_ + tokens[i] * model_width, model_width, x_.data() + i * model_width);
-  }
-
-  const float* embedding_;  // [vocabulary_size][model_width]
   examples::ConvertedWeights memory_;
-  typename Step::Weights weights_{};
-  Position::Table rotary_ = ladon::rotary_table<max_positions, head_width>(rotary_base);
-  typename Step::Caches caches_{};
-  typename Prompt::CachedWorkspace prompt_workspace_{};
-  typename Step::CachedWorkspace step_workspace_{};
-  std::array<float, chunk * model_width> x_{};  // [tokens][model_width]
-  std::array<float, chunk * model_width> y_{};
-  std::array<float, vocabulary_size> logits_{};
+  Parts parts_;
+  ladon::TextGenerator<Parts, chunk, ladon::Likeliest<vocabulary_size>> generator_;  // `generate` chooses the tokens
 };
 
 }  // namespace stories

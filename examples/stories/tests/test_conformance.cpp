@@ -23,7 +23,7 @@ TEST_CASE("the text equals the text of llama2.c, byte for byte") {
   for (const auto& expected : data.at("cases")) {
     const auto prompt = expected.at("prompt").get<std::string>();
     CAPTURE(prompt);
-    Sampler sampler(expected.at("temperature").get<float>(), 0.9f, 1);
+    Sampler sampler({.temperature = expected.at("temperature").get<float>(), .top_p = 0.9f, .seed = 1});
     std::ostringstream out;
     generate(model, tokenizer, sampler, tokenizer.encode(prompt), expected.at("steps").get<std::size_t>(), out);
     CHECK(out.str() == expected.at("text").get<std::string>() + '\n');

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "fixtures.hpp"
+#include "generate.hpp"
 #include "model.hpp"
-#include "sampler.hpp"
 #include "tokenizer.hpp"
 
 namespace stories {
@@ -20,11 +20,11 @@ using Story = std::vector<TokenId>;
 // Returns a story that the model writes at temperature 1. The story ends before the model begins a second story.
 Story story(Model& model, std::uint64_t seed) {
   constexpr std::size_t longest = 256;
-  Sampler sampler(1, 1, seed);
+  Sampler sampler({.temperature = 1, .seed = seed});
   Story tokens{begin_token};
   model.clear();
   while (tokens.size() < longest) {
-    const TokenId next = sampler.choose(model.extend(std::span(tokens).last(1)));
+    const TokenId next = static_cast<TokenId>(sampler(model.extend(std::span(tokens).last(1)).data()));
     if (next == begin_token) break;
     tokens.push_back(next);
   }
