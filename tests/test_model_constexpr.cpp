@@ -121,6 +121,45 @@ constexpr std::array<std::int32_t, 12> sampled() {
 }
 static_assert(sampled() == std::array<std::int32_t, 12>{1, 6, 6, 6, 1, 1, 1, 1, 6, 3, 3, 1});
 
+// All weights of the layer are 0, so its output is its input. Row i + 1 of the head is row i of the table.
+constexpr float no_weights[12]{}, corners[] = {1, 1, 1, -1, -1, -1, -1, 1},
+                                  next_corners[] = {-1, 1, 1, 1, 1, -1, -1, -1};
+constexpr const float* zeros = no_weights;
+constexpr ladon::Model tiny(std::size_t tokens) {
+  return {.tokens = tokens,
+          .keys = 4,
+          .model = 2,
+          .heads = 1,
+          .feed_forward = 2,
+          .norm = ladon::NormOrder::pre,
+          .mask = {.causal = true}};
+}
+struct Counting {
+  template <std::size_t Tokens>
+  using Stack = ladon::Encoder<tiny(Tokens)>;
+  static constexpr std::size_t vocabulary = 4;
+  Stack<1>::Weights weights{.layers = {{{.attention = {.in_proj = {zeros, zeros}, .out_proj = {zeros, zeros}},
+                                         .linear1 = {zeros, zeros},
+                                         .linear2 = {zeros, zeros},
+                                         .norm1 = {.weight = zeros, .bias = zeros},
+                                         .norm2 = {.weight = zeros, .bias = zeros}}}}};
+  constexpr void embed(const std::int32_t* text, std::size_t, std::size_t tokens, float* x) const {
+    ladon::embed(ladon::EmbeddingTable<4, 2>{.weight = corners}, text, tokens, x);
+  }
+  constexpr void head(const float* y, float* logits) const {
+    ladon::linear(ladon::EmbeddingTable<4, 2>{.weight = next_corners}, y, logits);
+  }
+};
+constexpr std::array<std::int32_t, 4> counted() {
+  Counting parts;
+  ladon::TextGenerator<Counting, 2> generator;
+  constexpr std::int32_t prompt[] = {3, 0};
+  std::array<std::int32_t, 4> tokens{generator.next(parts, prompt, 2)};
+  for (std::size_t i = 1; i < 4; ++i) tokens[i] = generator.next(parts, &tokens[i - 1], 1);
+  return tokens;
+}
+static_assert(counted() == std::array<std::int32_t, 4>{1, 2, 3, ladon::no_token});  // the text is full
+
 }  // namespace
 
 TEST_CASE("linear maps of rows: the compiler and the program compute the same numbers") {

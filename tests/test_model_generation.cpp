@@ -216,6 +216,12 @@ TEST_CASE("texts of a decoder with a memory") {
     check_texts<Tied<DecoderStack>>(Random(9).normals(rows * width));
 }
 
+TEST_CASE("a generator needs no initial values in flash") {
+  static constinit TextGenerator<Learned, 4> generator;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&generator);
+  CHECK(std::all_of(bytes, bytes + sizeof generator, [](unsigned char byte) { return byte == 0; }));
+}
+
 TEST_CASE("what cannot be read changes nothing") {
   Learned parts;
   TextGenerator<Learned, 4> generator;

@@ -31,15 +31,14 @@
 namespace LADON_NAMESPACE {
 
 enum class TextStatus {
-  ready,          // `logits` belong to the next token
   empty,          // the text has no token yet
+  ready,          // `logits` belong to the next token
   unknown_token,  // an id is not in the vocabulary
   full,           // the text would be longer than `capacity`
 };
 
-// Holds one text and all memory of its calls: sizeof(TextGenerator) bytes, which are 0 before the first call. A call
-// reads up to PromptTokens tokens of a prompt at once. `Choice` returns a token from logits, like Sampler and
-// Likeliest.
+// Holds one text and all memory of its calls: sizeof(TextGenerator) bytes, at first all 0. A call reads up to
+// PromptTokens tokens of a prompt at once. `Choice` returns a token from logits, like Sampler and Likeliest.
 template <class Parts, std::size_t PromptTokens = 32, class Choice = Sampler<Parts::vocabulary>>
 class TextGenerator {
  public:

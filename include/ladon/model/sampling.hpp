@@ -203,7 +203,7 @@ class Sampler {
     return static_cast<double>((state * 0x2545f4914f6cdd1du) >> 11) * 0x1p-53;
   }
 
-  Sampling sampling_{};  // `seed` is the state of the generator
+  Sampling sampling_{0, 0, 0, 0};  // `seed` is the state of the generator. All bytes are 0, so statics need no flash
   std::size_t count_ = 0;
   std::int32_t tokens_[Vocabulary]{};  // the first count_ tokens may be chosen
   float weights_[Vocabulary]{};        // of these tokens
