@@ -91,6 +91,22 @@ Config Config::inner(const char* key) const {
   return {object == nullptr ? nlohmann::json::object() : *object, where_ + ": \"" + key + '"', tokens_};
 }
 
+std::vector<Config> Config::list(const char* key) const {
+  const nlohmann::json* value = find(key);
+  if (value == nullptr) return {};
+  if (!value->is_array()) fail(key, "a list");
+  std::vector<Config> items;
+  for (std::size_t i = 0; i < value->size(); ++i)
+    items.push_back({(*value)[i], where_ + ": \"" + key + "\"[" + std::to_string(i) + ']', tokens_});
+  return items;
+}
+
+std::vector<std::string> Config::keys() const {
+  std::vector<std::string> keys;
+  for (const auto& item : object_.items()) keys.push_back(item.key());
+  return keys;
+}
+
 void Config::refuse(const std::string& key, const std::string& why) const {
   const nlohmann::json* value = find(key.c_str());
   throw safetensors::Error(where_ + ": \"" + key + "\" is " +

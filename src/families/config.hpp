@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace ladon::families {
 
@@ -39,6 +40,9 @@ class Config {
   [[nodiscard]] const nlohmann::json* find(const char* key) const;
   // Returns the object of a key. If the key is absent, the object is empty.
   [[nodiscard]] Config inner(const char* key) const;
+  // Returns the objects in the list of a key. If the key is absent, there are none.
+  [[nodiscard]] std::vector<Config> list(const char* key) const;
+  [[nodiscard]] std::vector<std::string> keys() const;
 
   // Throw Error with the key and its value. `refuse` is for what Ladon lacks, `fail` for a wrong value.
   [[noreturn]] void refuse(const std::string& key, const std::string& why) const;

@@ -14,7 +14,7 @@ struct Family {
   const char* base = "model";  // the name of this model in classes with a head, such as "bert"; "" without such a name
 };
 
-// Each list is in the file of the same name.
+// Each list is in the file of the same name; written_by_hand is in written.cpp.
 std::span<const Family> bert_like();
 std::span<const Family> llama_like();
 std::span<const Family> gemma_like();
@@ -22,5 +22,6 @@ std::span<const Family> gpt_like();
 std::span<const Family> vision();
 std::span<const Family> signals();
 std::span<const Family> seq2seq();
+std::span<const Family> written_by_hand();
 
 }  // namespace ladon::families

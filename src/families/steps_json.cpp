@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steps_json.hpp"
 
+#include <iterator>
+#include <type_traits>
+
 #include "step_members.hpp"
 
 namespace ladon::families {
@@ -8,18 +11,10 @@ namespace {
 
 template <class T>
 nlohmann::json value_of(const T& value) {
-  return value;
-}
-nlohmann::json value_of(const Bias& value) { return value == Bias::with; }
-nlohmann::json value_of(const NormKind& value) { return value == NormKind::rms ? "rms" : "layer"; }
-nlohmann::json value_of(const NormGain& value) { return value == NormGain::weight ? "weight" : "1 + weight"; }
-nlohmann::json value_of(const After& value) {
-  constexpr const char* names[] = {"nothing", "relu", "gelu", "gelu_tanh", "silu", "tanh"};
-  return names[static_cast<int>(value)];
-}
-nlohmann::json value_of(const Pooling& value) {
-  constexpr const char* names[] = {"mean", "first", "last", "maximum"};
-  return names[static_cast<int>(value)];
+  if constexpr (std::is_enum_v<T>)
+    return enumerator_of(value);
+  else
+    return value;
 }
 nlohmann::json value_of(const std::vector<Prepend::Rows>& tensors) {
   nlohmann::json json = nlohmann::json::array();
@@ -28,6 +23,17 @@ nlohmann::json value_of(const std::vector<Prepend::Rows>& tensors) {
 }
 
 }  // namespace
+
+std::string text_of(After value) {
+  constexpr const char* names[] = {"nothing", "relu", "gelu", "gelu_tanh", "silu", "tanh"};
+  const auto number = static_cast<std::size_t>(value);
+  return number < std::size(names) ? names[number] : "";
+}
+std::string text_of(Pooling value) {
+  constexpr const char* names[] = {"mean", "first", "last", "maximum"};
+  const auto number = static_cast<std::size_t>(value);
+  return number < std::size(names) ? names[number] : "";
+}
 
 nlohmann::json json_of(const std::vector<Step>& steps) {
   nlohmann::json json = nlohmann::json::array();

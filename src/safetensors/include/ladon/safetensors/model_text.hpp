@@ -111,32 +111,32 @@ inline std::string text_of(HeadNorm value) {
   return text_of<HeadNorm>(value, "HeadNorm", {{none, "none"}, {head, "head"}, {each_head, "each_head"}, {all, "all"}});
 }
 
-// Returns the members of a Model in the order of their declaration, without those that config.json does not determine:
-// the precisions, and masks that depend on the text. `kinds` and `kind_of_layer` are not among them.
+// Calls f(name, member) for each member of a Model that config.json determines, in the order of their declaration: all
+// but the precisions, and masks that depend on the text. `kinds` and `kind_of_layer` are not among them.
+template <class AnyModel, class F>
+void for_each_member(AnyModel& m, F f) {
+  f("layers", m.layers), f("tokens", m.tokens), f("memory", m.memory), f("model", m.model), f("heads", m.heads);
+  f("kv_heads", m.kv_heads), f("head_width", m.head_width), f("value_width", m.value_width);
+  f("feed_forward", m.feed_forward), f("activation", m.activation), f("norm", m.norm);
+  f("residual", m.residual), f("residual_scale", m.residual_scale), f("layer_scale", m.layer_scale);
+  f("gated", m.gated), f("norm_kind", m.norm_kind), f("feed_forward_norm_kind", m.feed_forward_norm_kind);
+  f("norm_gain", m.norm_gain), f("bias", m.bias), f("norm_bias", m.norm_bias), f("final_norm", m.final_norm);
+  f("mask.causal", m.mask.causal), f("mask.left", m.mask.left), f("mask.right", m.mask.right);
+  f("mask.additive_per_head", m.mask.additive_per_head), f("mask.relative", m.mask.relative);
+  f("mask.alibi", m.mask.alibi), f("layer_bias", m.layer_bias);
+  f("score.by", m.score.by), f("score.scale", m.score.scale), f("score.softcap", m.score.softcap);
+  f("score.sinks", m.score.sinks), f("position.pairing", m.position.pairing);
+  f("position.width", m.position.width), f("position.positions", m.position.positions);
+  f("layout", m.layout), f("projection_blocks", m.projection_blocks), f("values_before_keys", m.values_before_keys);
+  f("query_key_norm.over", m.query_key_norm.over), f("query_key_norm.kind", m.query_key_norm.kind);
+  f("query_key_norm.bias", m.query_key_norm.bias);
+  f("query_key_norm.after_rotation", m.query_key_norm.after_rotation);
+  f("projection_bias", m.projection_bias), f("output_bias", m.output_bias);
+}
+
 inline std::vector<MemberText> members_of(const Model& m) {
   std::vector<MemberText> members;
-  const auto add = [&](const char* name, const auto& value) { members.push_back({name, text_of(value)}); };
-  add("layers", m.layers), add("tokens", m.tokens), add("memory", m.memory), add("model", m.model);
-  add("heads", m.heads), add("kv_heads", m.kv_heads), add("head_width", m.head_width);
-  add("value_width", m.value_width);
-  add("feed_forward", m.feed_forward), add("activation", m.activation), add("norm", m.norm);
-  add("residual", m.residual), add("residual_scale", m.residual_scale), add("layer_scale", m.layer_scale);
-  add("gated", m.gated), add("norm_kind", m.norm_kind), add("feed_forward_norm_kind", m.feed_forward_norm_kind);
-  add("norm_gain", m.norm_gain), add("bias", m.bias), add("norm_bias", m.norm_bias), add("final_norm", m.final_norm);
-  add("mask.causal", m.mask.causal), add("mask.left", m.mask.left), add("mask.right", m.mask.right);
-  add("mask.additive_per_head", m.mask.additive_per_head), add("mask.relative", m.mask.relative);
-  add("mask.alibi", m.mask.alibi);
-  add("layer_bias", m.layer_bias);
-  add("score.by", m.score.by), add("score.scale", m.score.scale), add("score.softcap", m.score.softcap);
-  add("score.sinks", m.score.sinks);
-  add("position.pairing", m.position.pairing), add("position.width", m.position.width);
-  add("position.positions", m.position.positions);
-  add("layout", m.layout), add("projection_blocks", m.projection_blocks);
-  add("values_before_keys", m.values_before_keys);
-  add("query_key_norm.over", m.query_key_norm.over), add("query_key_norm.kind", m.query_key_norm.kind);
-  add("query_key_norm.bias", m.query_key_norm.bias);
-  add("query_key_norm.after_rotation", m.query_key_norm.after_rotation);
-  add("projection_bias", m.projection_bias), add("output_bias", m.output_bias);
+  for_each_member(m, [&](const char* name, const auto& value) { members.push_back({name, text_of(value)}); });
   return members;
 }
 
