@@ -65,6 +65,30 @@ using Rotated = RotaryOf<ladon::Pairing::neighbours, 6, 400>;
 
 }  // namespace
 
+TEST_CASE("rows outside the layers: equal bits with every number of lanes, and for one row and several") {
+  constexpr std::size_t rows = 3, in = 37, out = 11;
+  using Linear = ladon::Linear<out, in>;
+  using Arrays = ladon::detail::vec::ArrayVectors<4>;
+  Random random(5);
+  const Floats x = random.normals(rows * in), weight = random.normals(out * in), bias = random.normals(in);
+  const Linear linear{.weight = weight.data(), .bias = bias.data()};
+  Floats y(rows * out), other(rows * out), single(rows * out);
+  ladon::LinearRowsOf<rows, Linear>::Workspace workspace;
+  ladon::LinearRowsOf<rows, Linear>::run(x.data(), linear, y.data(), workspace);
+  ladon::LinearRowsOf<rows, Linear, Arrays>::Workspace of_arrays;
+  ladon::LinearRowsOf<rows, Linear, Arrays>::run(x.data(), linear, other.data(), of_arrays);
+  for (std::size_t r = 0; r < rows; ++r) ladon::linear(linear, x.data() + r * in, single.data() + r * out);
+  CHECK(same_bits(y, other));
+  CHECK(same_bits(y, single));
+
+  const ladon::Norm<in> norm{.weight = weight.data(), .bias = bias.data()};
+  Floats normed(x), of_array(x);
+  ladon::normalise(norm, rows, normed.data(), normed.data());
+  ladon::normalise<in, ladon::NormKind::layer, ladon::Bias::with, ladon::NormGain::weight, Arrays>(
+      norm, rows, of_array.data(), of_array.data());
+  CHECK(same_bits(normed, of_array));
+}
+
 TEST_CASE("the same bits: attention of awkward sizes") {
   CHECK(self<S{.queries = 37, .model = 18, .heads = 3}, CausalAndPadding>() == "5ee4059766f09eb6");
   CHECK(cross<S{.queries = 13, .keys = 45, .model = 20, .heads = 4, .kv_heads = 2}, Window<9, 2>>() ==

@@ -17,8 +17,10 @@ namespace LADON_NAMESPACE {
 template <std::size_t Out, std::size_t In, Order O, Bias B, class Vectors = detail::vec::NativeVectors>
 constexpr void linear(const Linear<Out, In, O, B>& w, std::type_identity_t<VectorView<const float, In>> x,
                       std::type_identity_t<VectorView<float, Out>> y) noexcept {
-  constexpr detail::PanelLayout one = detail::panel_layout<Vectors>(1);
-  detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
+  constexpr detail::PanelLayout one{1, 1, Vectors::single_token_rows};
+  // Deterministic builds add products one after another, as for several tokens.
+  using Packs = std::conditional_t<LADON_DETERMINISTIC, detail::vec::ConstantPacks, Vectors>;
+  detail::vec::with_packs<Packs>([&]<class Simd>(Simd) {
     detail::matmul<Simd, one, 1, Out, In>(w.rows_from(0), detail::PanelsView{x.data}, 1,
                                           detail::Epilogue<1>{y.data, 0});
   });
