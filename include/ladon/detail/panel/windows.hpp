@@ -51,11 +51,12 @@ constexpr void windows_to_panels(const Windows& windows, Range tokens, float* pa
       start[r] =
           t + r < count ? windows.start(tokens.begin + t + r) : static_cast<std::ptrdiff_t>(windows.numbers.size);
     }
-    for (std::size_t n = 0; n < Features; n += run) {
-      const std::ptrdiff_t offset = windows.offset(n / run);
-      for (std::size_t i = 0; i < run; i += lanes) {
-        const std::size_t columns = run % lanes == 0 || run - i >= lanes ? lanes : run - i;
-        const std::ptrdiff_t first = offset + static_cast<std::ptrdiff_t>(i);
+    // Runs are the inner loop, because the features of the next run are often adjacent in the panel: wav2vec 2.0's
+    // positions take two thirds of the time (Zen 5).
+    for (std::size_t i = 0; i < run; i += lanes) {
+      const std::size_t columns = run % lanes == 0 || run - i >= lanes ? lanes : run - i;
+      for (std::size_t n = 0; n < Features; n += run) {
+        const std::ptrdiff_t first = windows.offset(n / run) + static_cast<std::ptrdiff_t>(i);
         Pack square[lanes];
         LADON_UNROLLED_FOR(r, lanes) square[r] = windows.numbers.template load<Pack>(start[r] + first, columns);
         Pack::transpose(square);
