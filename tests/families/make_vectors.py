@@ -180,6 +180,7 @@ FAMILIES |= {
              dict(use_relative_position_bias=True, vocab_size="vocabulary", layer_scale_init_value=0.5)),
     "dinov2": ("Dinov2", "dino", ENCODER, "image", {}),
     "dinov2_swiglu": ("Dinov2", "dino", ENCODER, "image", dict(use_swiglu_ffn=True)),
+    "dinov2_registers": ("Dinov2WithRegisters", "dino", ENCODER, "image", dict(num_register_tokens=2)),
     "dinov3": ("DINOv3ViT", "vit", "model.layer", "image", dict(num_register_tokens=2)),
     "clip_text": ("CLIPText", "bert", "encoder.layers", "text", SPECIAL),
     "clip_vision": ("CLIPVision", "vit", "encoder.layers", "image", {}),

@@ -4,6 +4,7 @@
 
 #include "describing.hpp"
 #include "safetensors_file.hpp"
+#include "step_tensors.hpp"
 #include "testing/fixtures.hpp"
 
 namespace ladon::families {
@@ -123,6 +124,33 @@ TEST_CASE("the tables of the input begin like the layers, and heads do not") {
   CHECK(std::get<LinearRows>(stack.pooler.at(1)).name == "bert.pooler.dense");
   CHECK(std::get<LinearRows>(stack.head.at(0)).name == "classifier");
   CHECK(described_folder(bert, {layer}).stacks[0].pooler.empty());
+}
+
+TEST_CASE("steps follow the tensors of the file") {
+  const Description marian =
+      described_folder(config("marian", "MarianModel"), {"encoder.layers.0.x", "encoder.embed_positions.weight"});
+  const auto table = [&](std::size_t i) { return std::get<AddPositions>(marian.stacks[i].input.steps.at(1)).table; };
+  CHECK(table(0) == "encoder.embed_positions.weight");
+  CHECK(table(1).empty());
+  for (const bool older : {false, true}) {
+    const char* name = older ? "encoder.pos_conv_embed.conv.weight_g" : "encoder.pos_conv_embed.conv.bias";
+    const Stack speech = described_folder(config("wav2vec2", "Wav2Vec2Model"), {"encoder.layers.0.x", name}).stacks[0];
+    CHECK(std::get<ConvolveRows>(speech.input.steps.at(speech.input.steps.size() - 2)).older_names == older);
+    CHECK(tensors_of(speech).at(tensors_of(speech).size() - 5).name ==
+          std::string("encoder.pos_conv_embed.conv") + (older ? ".weight_g" : ".parametrizations.weight.original0"));
+  }
+  const auto head = [](const std::string& text, std::initializer_list<const char*> names) {
+    return described_folder(text, names).stacks.at(1).head;
+  };
+  const std::string bart = config("bart", "BartForConditionalGeneration");
+  CHECK(head(bart, {}).size() == 2);
+  CHECK(head(bart, {"final_logits_bias"}).size() == 2);
+  CHECK(head(bart, {"model.shared.weight"}).size() == 1);
+  const std::string t5 = config("t5", "T5ForConditionalGeneration");
+  CHECK(std::holds_alternative<TiedHead>(head(t5, {"lm_head.weight"}).at(0)));
+  const std::string t5_1_1 = t5 + R"(, "scale_decoder_outputs": false)";
+  CHECK(std::holds_alternative<TiedHead>(head(t5_1_1, {"shared.weight"}).at(0)));
+  CHECK(std::holds_alternative<LinearRows>(head(t5_1_1, {"lm_head.weight"}).at(0)));
 }
 
 TEST_CASE("a wrong file does not matter to a description") {
