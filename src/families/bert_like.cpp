@@ -172,6 +172,8 @@ void esm(Config& config, Description& description) {
   }
   read_esm_input(config, stack, kind == "absolute");
   read_encoder_heads(config, description, stack, roberta_heads(stack));
+  // A table of its own has no bias, so a step lacks lm_head.bias.
+  if (is_class(config, {"ForMaskedLM"}) && !description.tied_embeddings) stack.head.clear();
   if (config.flag("", {"is_folding_model"}, false)) config.refuse("is_folding_model", "Ladon lacks the folding trunk");
   description.outside = {"embeddings, and the scale of token_dropout", "pooler and heads"};
   add_stack(description, std::move(stack), config);

@@ -149,7 +149,7 @@ void stablelm(Config& config, Description& description) {
 
 void granite(Config& config, Description& description) {
   const double divisor = config.number("", {"logits_scaling"}, 1);
-  if (!(divisor > 0)) config.fail("logits_scaling", "a number above 0");
+  if (!(divisor >= 1e-30)) config.fail("logits_scaling", "a number above 0");
   Stack stack = read_llama(config, description,
                            {.sizes = {4096, 32, 32, 11008, derived, derived, 2048},
                             .scale = config.number("", {"embedding_multiplier"}, 1),

@@ -106,6 +106,10 @@ TEST_CASE("heads of other encoders") {
         "pool 1, linear pre_classifier 32, linear classifier 5");
   CHECK(text_of(head("roberta", "RobertaForMaskedLM")) ==
         "linear lm_head.dense 32, norm lm_head.layer_norm, tied lm_head.bias");
+  CHECK(text_of(head("esm", "EsmForMaskedLM")) ==
+        "linear lm_head.dense 32, norm lm_head.layer_norm, tied lm_head.bias");
+  CHECK(head("esm", "EsmForMaskedLM", untied).empty());
+  CHECK(head("modernbert", "ModernBertForMaskedLM", R"("classifier_activation": "relu")").empty());
   CHECK(text_of(head("albert", "AlbertForMaskedLM", R"("embedding_size": 16)")) ==
         "linear predictions.dense 16, norm predictions.LayerNorm, tied predictions.bias");
   CHECK(text_of(head("modernbert", "ModernBertForMaskedLM")) ==
