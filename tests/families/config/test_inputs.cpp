@@ -114,10 +114,10 @@ TEST_CASE("decoders have a table of words, and some have a table of positions") 
 }
 
 TEST_CASE("without the size of the vocabulary, the input is missing") {
-  const Stack llama = stack(small("llama", R"("architectures": ["LlamaForCausalLM"])"));
-  CHECK(llama.input.missing == "config.json: \"vocab_size\" is absent");
-  CHECK(llama.input.steps.empty());
-  CHECK(llama.head.empty());
+  const Stack unknown = stack(small("llama", R"("architectures": ["LlamaForCausalLM"])"));
+  CHECK(unknown.input.missing == "config.json: \"vocab_size\" is absent");
+  CHECK(unknown.input.steps.empty());
+  CHECK(unknown.head.empty());
   CHECK(stack(small("gpt2")).input.steps.empty());
 }
 
