@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ladon/safetensors/records.hpp>
+
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <ladon/safetensors/file.hpp>
+#include <system_error>
+
+#include "safetensors.hpp"
+
+namespace ladon::safetensors {
+namespace {
+
+std::int32_t id_of(const std::string& word) {
+  std::int32_t id = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+  if (error != std::errc() || end != word.data() + word.size())
+    throw Error(files::in_quotes(word) + " is no token id and no option; the options are --inputs and --outputs");
+  return id;
+}
+
+template <class T>
+std::vector<T> values_of(std::span<const std::byte> bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  return values;
+}
+
+void expect_count(const std::string& name, std::size_t count, std::size_t least, std::size_t most) {
+  if (count >= least && count <= most) return;
+  throw Error(files::in_quotes(name) + " has " + std::to_string(count) + " numbers; expected " + std::to_string(least) +
+              (least == most ? "" : " to " + std::to_string(most)));
+}
+
+}  // namespace
+
+struct Records::Given {
+  File file;
+};
+
+Records::Records(int argc, const char* const* argv) {
+  std::string inputs;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--inputs" || word == "--outputs") {
+      if (++i == argc) throw Error(word + " needs the name of a file");
+      (word == "--inputs" ? inputs : outputs_) = argv[i];
+    } else if (folder_.empty()) {
+      folder_ = word;
+    } else {
+      words_.push_back(id_of(word));
+    }
+  }
+  if (folder_.empty() || (inputs.empty() == words_.empty()))
+    throw Error("usage: FOLDER --inputs IN.safetensors [--outputs OUT.safetensors], or FOLDER ID...");
+  if (!inputs.empty()) given_ = std::make_unique<Given>(Given{File(inputs)});
+}
+
+Records::~Records() = default;
+
+std::vector<std::int32_t> Records::ids(const std::string& name, std::size_t most, std::size_t rows) const {
+  std::vector<std::int64_t> ids(words_.begin(), words_.end());
+  if (given_) {
+    const auto found = given_->file.tensors().find("given." + name);
+    if (found == given_->file.tensors().end()) throw Error(given_->file.name() + " has no tensor given." + name);
+    const auto bytes = given_->file.bytes(found->second);
+    if (found->second.dtype == "I64") {
+      ids = values_of<std::int64_t>(bytes);
+    } else if (found->second.dtype == "I32") {
+      const auto short_ids = values_of<std::int32_t>(bytes);
+      ids.assign(short_ids.begin(), short_ids.end());
+    } else {
+      throw Error("given." + name + " has the dtype " + found->second.dtype + "; expected I64 or I32");
+    }
+  }
+  expect_count(name, ids.size(), 1, most);
+  std::vector<std::int32_t> result;
+  for (const std::int64_t id : ids) {
+    if (id < 0 || static_cast<std::uint64_t>(id) >= rows)
+      throw Error(files::in_quotes(name) + " has the id " + std::to_string(id) + ", but the table of embeddings has " +
+                  std::to_string(rows) + " rows");
+    result.push_back(static_cast<std::int32_t>(id));
+  }
+  return result;
+}
+
+std::vector<float> Records::numbers(const std::string& name, std::size_t most, std::size_t least) const {
+  if (!given_) throw Error("the model needs --inputs with a tensor given." + name);
+  const auto found = given_->file.tensors().find("given." + name);
+  if (found == given_->file.tensors().end()) throw Error(given_->file.name() + " has no tensor given." + name);
+  if (found->second.dtype != "F32")
+    throw Error("given." + name + " has the dtype " + found->second.dtype + "; expected F32");
+  std::vector<float> numbers = values_of<float>(given_->file.bytes(found->second));
+  expect_count(name, numbers.size(), least, most);
+  return numbers;
+}
+
+void Records::add(const std::string& name, const float* values, std::size_t rows, std::size_t width) {
+  results_.push_back({name, values, rows, width});
+}
+
+void Records::write() const {
+  if (outputs_.empty()) {
+    const Result& last = results_.back();
+    for (std::size_t i = 0; i < last.rows * last.width; ++i)
+      std::printf("%.6g%c", static_cast<double>(last.values[i]), (i + 1) % last.width == 0 ? '\n' : ' ');
+    return;
+  }
+  std::vector<files::NamedTensor> tensors;
+  std::uint64_t end = 0;
+  for (const Result& result : results_) {
+    const std::uint64_t begin = end;
+    end += result.rows * result.width * sizeof(float);
+    tensors.push_back({result.name, {"F32", {result.rows, result.width}, begin, end}});
+  }
+  // Another program sees either the old file or the complete new file.
+  const std::string temporary = outputs_ + ".part";
+  std::ofstream file(temporary, std::ios::binary);
+  file << files::safetensors_header(tensors, "");
+  for (const Result& result : results_)
+    file.write(reinterpret_cast<const char*>(result.values),
+               static_cast<std::streamsize>(result.rows * result.width * sizeof(float)));
+  file.close();
+  std::error_code error;
+  if (file) std::filesystem::rename(temporary, outputs_, error);
+  if (!file || error) {
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    throw Error(outputs_ + ": cannot write the file");
+  }
+}
+
+}  // namespace ladon::safetensors
