@@ -4,6 +4,7 @@
 #   ladon_need_files()          adds ladon_files, a library that reads and replaces files
 #   ladon_need_safetensors()    adds ladon_safetensors, a library that reads safetensors files
 #   ladon_need_weights_tool()   adds ladon_weights, the program ladon-weights, which packs tensors for a kernel
+#   ladon_need_import_tool()    adds ladon_import, the program ladon-import, which writes C++ programs for models
 #   ladon_need_host_weights_tool()   in a cross build, adds ladon_host_weights: ladon-weights for the build machine.
 #                                    Sets ladon_host_weights_program to the path of the program
 #
@@ -33,6 +34,12 @@ endfunction()
 function(ladon_need_weights_tool)
   if(NOT TARGET ladon_weights)
     add_subdirectory(${ladon_source_dir}/src/weights ${ladon_binary_dir}/src/weights)
+  endif()
+endfunction()
+
+function(ladon_need_import_tool)
+  if(NOT TARGET ladon_import)
+    add_subdirectory(${ladon_source_dir}/src/import ${ladon_binary_dir}/src/import)
   endif()
 endfunction()
 

@@ -23,6 +23,9 @@ usage() {
                                --package, this compiles nothing
 ./dev families FOLDER...       compare models of transformer families with recorded hidden states (tests/families/README.md);
                                --docs also writes docs/families.md
+./dev import FOLDER --cpp DIR  write a C++ program that computes a model of Hugging Face's transformers (docs/import.md);
+                               --dry-run prints the model's parts, --check [IO.safetensors] builds the program and
+                               compares it with recorded results; --check-all FOLDER... does so for many models
 ./dev fuzz [TARGET] [SECONDS]  run all fuzzers, or only TARGET, for 20 or SECONDS seconds each (clang++ and libFuzzer)
 ./dev bench [ARGS...]          share of the FMA peak; --precision int8: with int8 weights, relative to the float32 and
                                int8 peaks; --json FILE writes the figures, --rounds N (31),

@@ -44,6 +44,6 @@ tidy_main_files() {
   local unused=misc-unused-alias-decls,misc-unused-using-decls
   grep -lZE '^ *(using [A-Za-z_:]+::|namespace [a-z_]+ =)' "$root"/src/{files,safetensors,weights}/*.cpp |
     xargs -0 -I FILE -P "$(getconf _NPROCESSORS_ONLN)" "$(clang_tidy)" -quiet -checks="-*,$unused" \
-      -warnings-as-errors='*' FILE -- -std=c++20 -I"$root/include" -I"$root/src/files" -I"$root/src/safetensors" -I"$root/src/safetensors/include" -I"$root/src/weights" -I"$root/src/families" 2>&1 |
+      -warnings-as-errors='*' FILE -- -std=c++20 -I"$root/include" -I"$root/src/files" -I"$root/src/safetensors" -I"$root/src/safetensors/include" -I"$root/src/weights" -I"$root/src/families" -I"$root/src/import" 2>&1 |
     sed -E '/^[0-9]+ warnings? .*generated|^$/d' >&2
 }

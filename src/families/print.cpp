@@ -63,12 +63,6 @@ std::vector<MemberText> initialisers(const Model& model) {
   return texts;
 }
 
-std::string model_text(const Model& model) {
-  std::string text = "{\n";
-  for (const MemberText& member : initialisers(model)) text += "    ." + member.name + " = " + member.value + ",\n";
-  return text + "}";
-}
-
 constexpr const char* kind_names[] = {"none", "linear", "dynamic", "llama3", "yarn", "longrope", "proportional"};
 
 // Returns the initialiser of a RotaryScaling. Its factors are in an array `factors`.
@@ -94,8 +88,15 @@ std::string scaling_text(const Rotary& rotary) {
   return braced(members);
 }
 
-std::string fill_text(const Rotary& rotary, std::size_t number) {
-  const std::string table = "tables[" + std::to_string(number) + "]";
+}  // namespace
+
+std::string model_text(const Model& model) {
+  std::string text = "{\n";
+  for (const MemberText& member : initialisers(model)) text += "    ." + member.name + " = " + member.value + ",\n";
+  return text + "}";
+}
+
+std::string fill_text(const Rotary& rotary, const std::string& table) {
   if (rotary.rows != 0)
     return "  ladon::fill_image_rotary_table(" + table + ", " + text_of(rotary.prefix) + ", " + text_of(rotary.rows) +
            ", " + text_of(rotary.columns) + ", " + text_of(rotary.scaling.base) + ");\n";
@@ -107,6 +108,15 @@ std::string fill_text(const Rotary& rotary, std::size_t number) {
   return "  {\n    static constexpr double factors[] = {" + numbers + "};\n    " + fill + "  }\n";
 }
 
+std::string buckets_text(const RelativeBuckets& buckets) {
+  std::vector<MemberText> members{{"count", text_of(buckets.count)}};
+  if (buckets.causal) members.push_back({"causal", "true"});
+  members.push_back({"max_distance", text_of(buckets.max_distance)});
+  return braced(members);
+}
+
+namespace {
+
 std::string rotary_text(const Stack& stack) {
   if (stack.rotary.empty()) return "";
   const std::string size = text_of(stack.model.position.positions) + ", " + text_of(stack.model.position.width);
@@ -115,7 +125,8 @@ std::string rotary_text(const Stack& stack) {
       "ladon::RotaryTable<" +
       size + ">;\ninline constexpr std::size_t rotary_tables = " + std::to_string(stack.rotary.size()) +
       ";\ninline void fill(RotaryTable (&tables)[rotary_tables]) {\n";
-  for (std::size_t i = 0; i < stack.rotary.size(); ++i) text += fill_text(stack.rotary[i], i);
+  for (std::size_t i = 0; i < stack.rotary.size(); ++i)
+    text += fill_text(stack.rotary[i], "tables[" + std::to_string(i) + "]");
   return text + "}\n";
 }
 
@@ -123,13 +134,10 @@ std::string relative_text(const Stack& stack) {
   if (!stack.relative_bias) return "";
   const auto& [tensor, buckets] = *stack.relative_bias;
   const std::string heads = text_of(stack.model.heads), size = heads + ", " + text_of(stack.model.tokens);
-  std::vector<MemberText> members{{"count", text_of(buckets.count)}};
-  if (buckets.causal) members.push_back({"causal", "true"});
-  members.push_back({"max_distance", text_of(buckets.max_distance)});
   return "\n// The table of the mask that `relative` asks for.\nusing RelativeTable = ladon::RelativeTable<" + size +
          ">;\ninline void fill(RelativeTable& table, const ladon::safetensors::File& file) {\n" +
          "  ladon::fill_relative_table(table, file.tensor(" + files::in_quotes(tensor) + ", {" +
-         text_of(buckets.count) + ", " + heads + "}), " + braced(members) + ");\n}\n";
+         text_of(buckets.count) + ", " + heads + "}), " + buckets_text(buckets) + ");\n}\n";
 }
 
 // Returns a function for a text that grows, if the caches of layers with a window need only the latest tokens.

@@ -16,4 +16,10 @@ std::string as_cpp(const Description& description, const std::string& source);
 // initialiser of the Model in C++.
 std::string as_json(const Description& description);
 
+// Return parts of as_cpp: the initialiser of a Model, the statement that fills the rotary table `table` (with a line
+// break behind it), and the initialiser of RelativeBuckets.
+std::string model_text(const Model& model);
+std::string fill_text(const Rotary& rotary, const std::string& table);
+std::string buckets_text(const RelativeBuckets& buckets);
+
 }  // namespace ladon::families

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "chain.hpp"
+
+#include <algorithm>
+#include <ladon/safetensors/model_text.hpp>
+#include <utility>
+
+#include "safetensors.hpp"
+
+namespace ladon::import {
+namespace {
+
+using safetensors::detail::text_of;
+
+bool moves(const families::DropToken&) { return false; }
+bool moves(const families::AddPositions&) { return false; }
+bool moves(const families::AddRow&) { return false; }
+bool moves(const families::NormRows&) { return false; }
+bool moves(const families::Prepend&) { return false; }
+bool moves(const families::Audio& step) { return step.transposed; }
+bool moves(const families::ConvolveRows& step) { return !step.residual; }
+bool moves(const families::GroupNormRows&) { return false; }
+bool moves(const families::Apply&) { return false; }
+bool moves(const families::UnitLength&) { return false; }
+bool moves(const families::Scale&) { return false; }
+bool moves(const families::Softcap&) { return false; }
+bool moves(const auto&) { return true; }
+
+// Whether the operation writes its rows elsewhere.
+bool moves_rows(const Operation& operation) {
+  return std::visit(
+      [](const auto& item) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(item)>, Layers>)
+          return true;
+        else
+          return std::visit([](const auto& step) { return moves(step); }, item);
+      },
+      operation);
+}
+
+// Returns how many rows a Prepend puts in front.
+std::size_t prepended(const Operation& operation) {
+  const auto* const step = std::get_if<families::Step>(&operation);
+  const auto* const prepend = step == nullptr ? nullptr : std::get_if<families::Prepend>(step);
+  std::size_t rows = 0;
+  if (prepend != nullptr)
+    for (const auto& tensor : prepend->tensors) rows += tensor.rows;
+  return rows;
+}
+
+std::string plus(const std::string& address, std::size_t numbers) {
+  return numbers == 0 ? address : address + " + " + std::to_string(numbers);
+}
+
+std::string without_weight(const std::string& name) {
+  return name.ends_with(".weight") ? name.substr(0, name.size() - 7) : name;
+}
+
+const char* precision_name(PrecisionKind precision) {
+  switch (precision) {
+    case PrecisionKind::float32:
+      return "float32";
+    case PrecisionKind::bfloat16:
+      return "bfloat16";
+    case PrecisionKind::int8:
+      return "int8";
+    case PrecisionKind::rotated_int8:
+      return "rotated_int8";
+  }
+  return "";
+}
+
+std::string norm_type(std::size_t width, const families::NormRows& step) {
+  Lines more{text_of(step.kind), text_of(step.bias), text_of(step.gain)};
+  const families::NormRows defaults;
+  if (step.gain == defaults.gain) {
+    more.pop_back();
+    if (step.bias == defaults.bias) more.pop_back();
+    if (more.size() == 1 && step.kind == defaults.kind) more.pop_back();
+  }
+  std::string type = "ladon::Norm<" + std::to_string(width);
+  for (const std::string& argument : more) type += ", " + argument;
+  return type + ">";
+}
+
+}  // namespace
+
+std::string precision_argument(PrecisionKind precision) {
+  switch (precision) {
+    case PrecisionKind::float32:
+      return "";
+    case PrecisionKind::bfloat16:
+      return ", ladon::precision::BFloat16";
+    case PrecisionKind::int8:
+      return ", ladon::precision::Int8<8>";
+    case PrecisionKind::rotated_int8:
+      return ", ladon::precision::Int8<8, true>";
+  }
+  return "";
+}
+
+std::string precision_member(PrecisionKind precision) {
+  if (precision == PrecisionKind::float32) return "";
+  return std::string(".precision = ladon::PrecisionKind::") + precision_name(precision);
+}
+
+Chain::Chain(Scene& scene, std::string place, Rows first)
+    : rows(std::move(first)), scene_(scene), place_(std::move(place)) {}
+
+void Chain::run(std::span<const Operation> operations, const std::string& destination) {
+  operations_ = operations;
+  destination_ = destination;
+  for (present_ = 0; present_ < operations.size(); ++present_)
+    std::visit(
+        [this](const auto& item) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(item)>, Layers>)
+            apply(item);
+          else
+            std::visit([this](const auto& step) { apply(step); }, item);
+        },
+        operations[present_]);
+  own_rows();
+  if (rows.at != destination) body.push_back("std::copy_n(" + rows.at + ", " + numbers() + ", " + destination + ");");
+}
+
+std::string Chain::numbers() const {
+  if (rows.fixed) return std::to_string(rows.most * rows.width);
+  return rows.count == "1" ? std::to_string(rows.width) : rows.count + " * " + std::to_string(rows.width);
+}
+
+std::string Chain::target(std::size_t most, std::size_t width) {
+  std::size_t front = 0;
+  bool is_last = true;
+  for (std::size_t i = present_ + 1; i < operations_.size() && is_last; ++i) {
+    is_last = !moves_rows(operations_[i]);
+    if (is_last) front += prepended(operations_[i]);
+  }
+  if (is_last) return plus(destination_, front * width);
+  return plus(scratch((front + most) * width), front * width);
+}
+
+std::string Chain::scratch(std::size_t size) {
+  const bool from_x = rows.at == "x" || rows.at.starts_with("x ");
+  const std::string to = from_x ? "y" : "x", declaration = "float* const " + to + " = workspace." + to + ";";
+  std::size_t& present = from_x ? scene_.y : scene_.x;
+  present = std::max(present, size);
+  if (std::find(body.begin(), body.end(), declaration) == body.end()) body.insert(body.begin(), declaration);
+  return to;
+}
+
+void Chain::for_each_number(const std::string& statement) {
+  body.push_back("for (std::size_t i = 0; i < " + numbers() + "; ++i) " + statement);
+}
+
+void Chain::own_rows() {
+  if (!rows.read_only) return;
+  const std::string to = target(rows.most, rows.width);
+  body.push_back("std::copy_n(" + rows.at + ", " + numbers() + ", " + to + ");");
+  rows.at = to, rows.read_only = false;
+}
+
+void Chain::note(const std::string& what, double multiply_adds) {
+  scene_.program.rows.push_back({place_, what, multiply_adds});
+}
+
+std::string Chain::vector(const std::string& tensor, const std::string& type) {
+  const std::string& name = scene_.names.name_of(tensor);
+  if (!scene_.program.used.insert(tensor).second) return name;
+  scene_.program.weights.push_back(
+      {type,
+       name,
+       tensor,
+       {"ladon::safetensors::take(file, " + files::in_quotes(tensor) + ", weights." + name + ");"}});
+  return name;
+}
+
+std::string Chain::part(const std::string& name, const std::string& type, Bias bias, const Lines& more) {
+  const std::string& member = scene_.names.name_of(name);
+  if (!scene_.program.used.insert(name + ".weight").second) return member;
+  if (bias == Bias::with) scene_.program.used.insert(name + ".bias");
+  Lines load{"ladon::safetensors::take(file, " + files::in_quotes(name) + ", weights." + member + ");"};
+  for (const std::string& line : more) load.push_back("weights." + member + line);
+  scene_.program.weights.push_back({type, member, name, load});
+  return member;
+}
+
+void Chain::apply(const families::Lookup& step) {
+  scene_.program.headers.insert("model/embedding.hpp");
+  if (scene_.table.table.empty()) scene_.table = step;
+  ids_ = rows.at;
+  const std::string type = "ladon::EmbeddingTable<" + std::to_string(step.rows) + ", " + std::to_string(step.features) +
+                           precision_argument(scene_.program.choices.precision) + ">";
+  const std::string member = part(without_weight(step.table), type, Bias::without),
+                    to = target(rows.most, step.features);
+  body.push_back("ladon::embed(weights." + member + ", " + rows.at + ", " + rows.count + ", " + to +
+                 (step.scale == 1 ? "" : ", " + text_of(step.scale)) + ");");
+  rows.at = to, rows.width = step.features, rows.read_only = false;
+  note("embed " + step.table + " [" + std::to_string(step.rows) + "][" + std::to_string(step.features) + "]");
+}
+
+void Chain::apply(const families::AddPositions& step) {
+  own_rows();
+  scene_.program.headers.insert("model/embedding.hpp");
+  const std::string extents = std::to_string(step.rows) + ", " + std::to_string(rows.width);
+  std::string table;
+  if (step.table.empty()) {
+    if (step.interleaved || step.closed) throw Unsupported("Ladon lacks the sinusoids of its positions");
+    table = "tables." + scene_.names.name_of(place_ + ".positions");
+    scene_.program.tables.push_back("ladon::PositionTable<" + extents + "> " + table.substr(7) + ";");
+    scene_.program.prepare.push_back("ladon::fill_sinusoids(" + table + ");");
+  } else {
+    table = "weights." + vector(step.table, "ladon::MatrixView<const float, " + extents + ">");
+  }
+  body.push_back("ladon::add_positions(" + table + ", " + std::to_string(step.first) + ", " + rows.count + ", " +
+                 rows.at + ");");
+  note("add positions: " + (step.table.empty() ? "sinusoids" : step.table));
+}
+
+void Chain::apply(const families::AddRow& step) {
+  own_rows();
+  scene_.program.headers.insert("model/embedding.hpp");
+  const std::string width = std::to_string(rows.width);
+  const std::string member =
+      vector(step.table, "ladon::MatrixView<const float, " + std::to_string(step.rows) + ", " + width + ">");
+  body.push_back("ladon::add_row<" + width + ">(" + plus("weights." + member + ".data", step.row * rows.width) + ", " +
+                 rows.count + ", " + rows.at + ");");
+  note("add row " + std::to_string(step.row) + " of " + step.table);
+}
+
+void Chain::apply(const families::NormRows& step) {
+  scene_.program.headers.insert("model/norm.hpp");
+  const std::string to = rows.read_only ? target(rows.most, rows.width) : rows.at;
+  const std::string arguments = rows.count + ", " + rows.at + ", " + to + ");";
+  if (step.name.empty()) {
+    body.push_back("ladon::normalise_without_gain<" + std::to_string(rows.width) + ", " + text_of(step.kind) + ">(" +
+                   text_of(step.epsilon) + ", " + arguments);
+  } else {
+    const std::string member =
+        part(step.name, norm_type(rows.width, step), step.kind == NormKind::rms ? Bias::without : step.bias,
+             {".epsilon = " + text_of(step.epsilon) + ";"});
+    body.push_back("ladon::normalise(weights." + member + ", " + arguments);
+  }
+  rows.at = to, rows.read_only = false;
+  note("norm " + step.name);
+}
+
+void Chain::activate(families::After function, const std::string& at) {
+  using enum families::After;
+  if (function == nothing) return;
+  scene_.program.headers.insert("model/activation.hpp");
+  constexpr const char* names[] = {"", "relu", "gelu", "gelu_tanh", "silu"};
+  const std::string name = function == families::After::tanh ? "ladon::tanh("
+                                                             : std::string("ladon::activate<ladon::Activation::") +
+                                                                   names[static_cast<int>(function)] + ">(";
+  body.push_back(name + at + ", " + numbers() + ");");
+}
+
+void Chain::linear(const std::string& name, const std::string& member, const std::string& type, std::size_t outputs,
+                   Bias bias) {
+  scene_.program.headers.insert("model/linear_rows.hpp");
+  scene_.program.parts += "using " + type + " = ladon::LinearRows<" + std::to_string(rows.most) + ", " +
+                          std::to_string(outputs) + ", " + std::to_string(rows.width) + ", ladon::Order::out_in, " +
+                          text_of(bias) + precision_argument(scene_.program.choices.precision) + ">;\n";
+  const std::string memory = identifier(type), to = target(rows.most, outputs);
+  scene_.program.workspace.push_back(type + "::Workspace " + memory + ";");
+  body.push_back(type + "::run(" + rows.at + ", weights." + member + ", " + to + ", workspace." + memory +
+                 (rows.fixed ? "" : ", " + rows.count) + ");");
+  note("linear " + name + " " + std::to_string(rows.width) + " -> " + std::to_string(outputs),
+       static_cast<double>(rows.most * rows.width * outputs));
+  rows.at = to, rows.width = outputs, rows.read_only = false;
+}
+
+void Chain::apply(const families::LinearRows& step) {
+  const std::string type = type_name(scene_.names.name_of(step.name));
+  const std::string member = part(step.name, type + "::Weights", step.bias);
+  linear(step.name, member, type, step.outputs, step.bias);
+  activate(step.after, rows.at);
+}
+
+void Chain::apply(const families::TiedHead& step) {
+  const std::string member = scene_.names.name_of(without_weight(scene_.table.table));
+  linear(scene_.table.table, member, "TiedHead", scene_.table.rows, Bias::without);
+  if (!step.bias.empty()) {
+    const std::string bias = vector(step.bias, "ladon::VectorView<const float, " + std::to_string(rows.width) + ">");
+    body.push_back("ladon::add_row(weights." + bias + ", " + rows.count + ", " + rows.at + ");");
+  }
+  apply(families::Scale{step.scale});
+}
+
+void Chain::apply(const families::Scale& step) {
+  own_rows();
+  if (step.factor != 1) for_each_number(rows.at + "[i] *= " + text_of(step.factor) + ";");
+}
+
+void Chain::apply(const families::Softcap& step) {
+  apply(families::Scale{1 / step.cap});
+  activate(families::After::tanh, rows.at);
+  apply(families::Scale{step.cap});
+}
+
+void Chain::apply(const families::DropToken& step) {
+  own_rows();
+  const std::string is_dropped = ids_ + "[i] == " + std::to_string(step.id);
+  const std::string each = "for (std::size_t i = 0; i < " + rows.count + "; ++i)";
+  body.push_back("std::size_t dropped = 0;");
+  body.push_back(each + " dropped += " + is_dropped + ";");
+  body.push_back("const float share = static_cast<float>(" + rows.count + " - dropped) / static_cast<float>(" +
+                 rows.count + ");");
+  body.push_back(each + " {");
+  body.push_back("  float* const row = " + rows.at + " + i * " + std::to_string(rows.width) + ";");
+  body.push_back("  for (std::size_t j = 0; j < " + std::to_string(rows.width) + "; ++j) row[j] = " + is_dropped +
+                 " ? 0.0f : row[j] / share;");
+  body.push_back("}");
+}
+
+void Chain::apply(const families::Prepend& step) {
+  own_rows();
+  scene_.program.headers.insert("model/embedding.hpp");
+  const std::size_t front = prepended(families::Step(step));
+  // `target` left room for the tokens, also for those of a later Prepend.
+  const std::size_t plus_sign = rows.at.rfind(" + ");
+  const std::size_t room = plus_sign == rows.at.npos ? 0 : std::stoul(rows.at.substr(plus_sign + 3));
+  if (room < front * rows.width) throw Unsupported("an input has tokens in front of rows that cannot move");
+  rows.at = plus(rows.at.substr(0, plus_sign), room - front * rows.width);
+  std::size_t done = step.behind * rows.width;
+  if (done != 0)  // the rows in front move
+    body.push_back("std::copy_n(" + plus(rows.at, front * rows.width) + ", " + std::to_string(done) + ", " + rows.at +
+                   ");");
+  for (const auto& [tensor, count] : step.tensors) {
+    const std::size_t size = count * rows.width;
+    const std::string member = vector(tensor, "ladon::VectorView<const float, " + std::to_string(size) + ">");
+    body.push_back("std::copy_n(weights." + member + ".data, " + std::to_string(size) + ", " + plus(rows.at, done) +
+                   ");");
+    done += size;
+    note("put " + tensor + " in front");
+  }
+  rows.most += front;
+  rows.count = rows.fixed ? std::to_string(rows.most) : "(" + rows.count + " + " + std::to_string(front) + ")";
+}
+
+void Chain::apply(const families::Patches& step) {
+  scene_.program.headers.insert("model/patches.hpp");
+  const std::string& member = scene_.names.name_of(step.name);
+  const std::string type = type_name(member);
+  const std::size_t stride_rows = step.stride_rows == 0 ? step.patch_rows : step.stride_rows;
+  const std::size_t stride_columns = step.stride_columns == 0 ? step.patch_columns : step.stride_columns;
+  const std::size_t count = step.frames / step.patch_frames * ((step.rows - step.patch_rows) / stride_rows + 1) *
+                            ((step.columns - step.patch_columns) / stride_columns + 1);
+  std::string members;
+  const auto add = [&](const char* name, const std::string& value) {
+    members += (members.empty() ? "." : ", .") + std::string(name) + " = " + value;
+  };
+  if (step.frames != 1) add("frames", text_of(step.frames));
+  add("channels", text_of(step.channels)), add("rows", text_of(step.rows)), add("columns", text_of(step.columns));
+  if (step.patch_frames != 1) add("patch_frames", text_of(step.patch_frames));
+  add("patch_rows", text_of(step.patch_rows)), add("patch_columns", text_of(step.patch_columns));
+  if (stride_rows != step.patch_rows) add("stride_rows", text_of(stride_rows));
+  if (stride_columns != step.patch_columns) add("stride_columns", text_of(stride_columns));
+  add("model", text_of(step.outputs));
+  if (step.bias != Bias::with) add("bias", text_of(step.bias));
+  if (step.transposed) add("transposed", "true");
+  const std::string precision = precision_member(scene_.program.choices.precision);
+  scene_.program.parts += "inline constexpr ladon::PatchModel " + member + "_model{" + members +
+                          (precision.empty() ? "" : ", " + precision) + "};\nusing " + type +
+                          " = ladon::PatchEmbedding<" + member + "_model>;\n";
+  part(step.name, type + "::Weights", step.bias);
+  scene_.program.workspace.push_back(type + "::Workspace " + member + ";");
+  const std::string to = target(count, step.outputs);
+  body.push_back(type + "::run(" + rows.at + ", weights." + member + ", " + to + ", workspace." + member + ");");
+  rows = {.at = to, .count = std::to_string(count), .most = count, .width = step.outputs, .fixed = true};
+  note("patches " + step.name + ": " + std::to_string(count),
+       static_cast<double>(count * step.outputs * step.channels * step.patch_frames * step.patch_rows) *
+           static_cast<double>(step.patch_columns));
+}
+
+void Chain::apply(const families::Audio& step) {
+  if (!step.transposed) return;
+  scene_.program.headers.insert("model/convolution.hpp");
+  const std::string to = target(rows.most, step.channels);
+  body.push_back("ladon::transpose(" + std::to_string(step.channels) + ", " + rows.count + ", " + rows.at + ", " + to +
+                 ");");
+  rows.at = to, rows.read_only = false;
+}
+
+// Declares the type of a convolution. Returns its Weights as an expression.
+std::string Chain::declare(const families::ConvolveRows& step, const std::string& member, const std::string& type) {
+  std::string members = ".length = " + text_of(rows.most) + ", .inputs = " + text_of(rows.width) +
+                        ", .outputs = " + text_of(step.outputs) + ", .width = " + text_of(step.width);
+  if (step.stride != 1) members += ", .stride = " + text_of(step.stride);
+  if (step.before != 0) members += ", .before = " + text_of(step.before);
+  if (step.behind != 0) members += ", .behind = " + text_of(step.behind);
+  if (step.groups != 1) members += ", .groups = " + text_of(step.groups);
+  if (step.bias != Bias::with) members += ", .bias = " + text_of(step.bias);
+  const auto precision = step.weight_norm ? PrecisionKind::float32 : scene_.program.choices.precision;
+  if (precision != PrecisionKind::float32) members += ", " + precision_member(precision);
+  scene_.program.parts += "inline constexpr ladon::ConvolutionModel " + member + "_model{" + members + "};\nusing " +
+                          type + " = ladon::Convolution<" + member + "_model>;\n";
+  scene_.program.workspace.push_back(type + "::Workspace " + member + ";");
+  if (!step.weight_norm) return "weights." + part(step.name, type + "::Weights", step.bias);
+  const std::size_t inputs = rows.width / step.groups;
+  const std::string shape = text_of(step.outputs) + ", " + text_of(inputs) + ", " + text_of(step.width);
+  const std::string length = vector(step.name + (step.older_names ? ".weight_g" : ".parametrizations.weight.original0"),
+                                    "ladon::VectorView<const float, " + text_of(step.width) + ">");
+  const std::string direction =
+      vector(step.name + (step.older_names ? ".weight_v" : ".parametrizations.weight.original1"),
+             "ladon::TensorView<const float, " + shape + ">");
+  scene_.program.tables.push_back("float " + member + "[" + text_of(step.outputs * inputs * step.width) + "];");
+  scene_.program.prepare.push_back("ladon::fold_weight_norm<" + member + "_model>(weights." + direction + ", weights." +
+                                   length + ", tables." + member + ");");
+  if (step.bias != Bias::with) return "{tables." + member + "}";
+  return "{tables." + member + ", weights." +
+         vector(step.name + ".bias", "ladon::VectorView<const float, " + text_of(step.outputs) + ">") + "}";
+}
+
+void Chain::apply(const families::ConvolveRows& step) {
+  scene_.program.headers.insert("model/convolution.hpp");
+  if (step.residual) own_rows();
+  const std::string member = scene_.names.name_of(step.name), type = type_name(member);
+  const std::string weights = declare(step, member, type);
+  const Rows from = rows;
+  const std::size_t padded = from.most + step.before + step.behind;
+  if (padded < step.width) throw Unsupported("the convolution " + step.name + " is wider than its input");
+  const std::size_t most = (padded - step.width) / step.stride + 1;
+  const std::string to = step.residual ? scratch(most * step.outputs) : target(most, step.outputs);
+  rows = {.at = to, .count = std::to_string(most), .most = most, .width = step.outputs, .fixed = from.fixed};
+  if (!from.fixed) rows.count = from.count;
+  if (!from.fixed && (step.stride != 1 || step.before + step.behind + 1 != step.width)) {
+    rows.count = "rows_of_" + member;
+    body.push_back("const std::size_t " + rows.count + " = " + member + "_model.length_of(" + from.count + ");");
+  }
+  body.push_back(type + "::run(" + from.at + ", " + from.count + ", " + weights + ", " + to + ", workspace." + member +
+                 ");");
+  activate(step.after, to);
+  if (step.residual) {
+    for_each_number(from.at + "[i] += " + to + "[i];");
+    rows.at = from.at;
+  }
+  note("convolution " + step.name + " " + std::to_string(from.width) + " -> " + std::to_string(step.outputs),
+       static_cast<double>(most * step.outputs) * static_cast<double>(from.width / step.groups * step.width));
+}
+
+void Chain::apply(const families::GroupNormRows& step) {
+  own_rows();
+  scene_.program.headers.insert("model/group_norm.hpp");
+  const std::string member = part(step.name, "ladon::Norm<" + std::to_string(rows.width) + ">", Bias::with,
+                                  {".epsilon = " + text_of(step.epsilon) + ";"});
+  body.push_back("ladon::group_norm<" + std::to_string(step.groups) + ", " + std::to_string(rows.width) + ">(weights." +
+                 member + ".weight, weights." + member + ".bias, " + text_of(step.epsilon) + ", " + rows.count + ", " +
+                 rows.at + ", " + rows.at + ");");
+  activate(step.after, rows.at);
+  note("group norm " + step.name);
+}
+
+void Chain::apply(const families::Apply& step) {
+  own_rows();
+  activate(step.function, rows.at);
+}
+
+void Chain::apply(const families::SeriesPatches& step) {
+  scene_.program.headers.insert("model/series.hpp");
+  const std::size_t count = (step.length - step.patch) / step.stride + 1;
+  scene_.program.parts += "inline constexpr ladon::SeriesModel series_model{.length = " + text_of(step.length) +
+                          ", .patch = " + text_of(step.patch) + ", .stride = " + text_of(step.stride) + "};\n";
+  const std::string to = target(count, step.patch);
+  if (step.scaled)
+    body.push_back("const ladon::SeriesScale scale = ladon::series_scale<series_model.length>(" + rows.at + ", " +
+                   text_of(step.minimum) + ");");
+  body.push_back("ladon::series_patches<series_model>(" + rows.at + ", " + to + (step.scaled ? ", scale" : "") + ");");
+  rows = {.at = to, .count = std::to_string(count), .most = count, .width = step.patch, .fixed = true};
+  note("patches of a series: " + std::to_string(count));
+}
+
+void Chain::apply(const families::Pool& step) {
+  scene_.program.headers.insert("model/pooling.hpp");
+  constexpr const char* names[] = {"mean_pool", "first_row", "last_row", "max_pool"};
+  const char* const name = names[static_cast<int>(step.pooling)];
+  const std::string to = target(1, rows.width);
+  const std::string from = plus(rows.at, step.from * rows.width);
+  std::string count = rows.count;
+  if (step.tokens != 0)
+    count = std::to_string(step.tokens);
+  else if (step.from != 0)
+    count += " - " + std::to_string(step.from);
+  body.push_back(std::string("ladon::") + name + "<" + std::to_string(rows.width) + ">(" + from + ", " + count + ", " +
+                 to + ");");
+  rows = {.at = to, .count = "1", .most = 1, .width = rows.width, .fixed = true};
+  note(name);
+}
+
+void Chain::apply(const families::UnitLength&) {
+  own_rows();
+  scene_.program.headers.insert("model/norm.hpp");
+  body.push_back("ladon::unit_length<" + std::to_string(rows.width) + ">(" + rows.count + ", " + rows.at + ");");
+  note("divide by the length");
+}
+
+}  // namespace ladon::import

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cpp_files.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "safetensors.hpp"
+
+namespace ladon::import {
+namespace {
+
+constexpr const char* mark = "Written by ladon-import";
+
+std::string first_line(const Program& program) {
+  return file_mark(false) + " from " + files::escaped(program.choices.source) + " (model_type " +
+         files::in_quotes(program.description.model_type) + ").\n";
+}
+
+std::string struct_of(const std::string& comment, const std::string& name, const Lines& members) {
+  std::string text = "// " + comment + "\nstruct " + name + " {\n";
+  for (const std::string& member : members) text += "  " + member + "\n";
+  return text + "};\n\n";
+}
+
+// Breaks lines of more than 120 characters after a comma, as clang-format does. The next line begins below the
+// character behind the last open bracket.
+std::string wrapped(const std::string& text) {
+  std::string result;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    while (line.size() > 120 && !line.starts_with("//")) {
+      const std::size_t comma = line.rfind(", ", 118);
+      if (comma == line.npos || std::count(line.begin(), line.begin() + std::ptrdiff_t(comma), '"') % 2 != 0) break;
+      std::size_t open = comma;
+      for (int depth = 0; open != 0; --open) {
+        const char c = line[open - 1];
+        if (c == ')' || c == '}' || c == '>') ++depth;
+        if ((c == '(' || c == '{' || c == '<') && depth-- == 0) break;
+      }
+      if (open == 0) break;
+      result += line.substr(0, comma + 1) + "\n";
+      line = std::string(open, ' ') + line.substr(comma + 2);
+    }
+    result += line + "\n";
+  }
+  return result;
+}
+
+std::string function_text(const Function& function) {
+  std::string text;
+  for (const std::string& line : function.comment) text += "// " + line + "\n";
+  text += function.signature + " {\n";
+  for (const std::string& line : function.body) text += "  " + line + "\n";
+  return text + "}\n\n";
+}
+
+std::string weights_text(const Program& program) {
+  std::size_t width = 0;
+  const auto line = [](const Member& member) { return member.type + " " + member.name + ";"; };
+  for (const Member& member : program.weights) width = std::max(width, std::min<std::size_t>(line(member).size(), 70));
+  Lines lines;
+  for (const Member& member : program.weights) {
+    std::string text = line(member);
+    text.resize(std::max(text.size(), width), ' ');
+    lines.push_back(text + "  // " + files::escaped(member.tensor));
+  }
+  return struct_of("The tensors of the checkpoint. " + program.choices.name + "_weights.hpp fills them in.", "Weights",
+                   lines);
+}
+
+std::string tables_text(const Program& program) {
+  if (program.tables.empty()) return "";
+  const auto uses = [&](const char* word) {
+    return std::any_of(program.prepare.begin(), program.prepare.end(),
+                       [&](auto& line) { return line.find(word) != line.npos; });
+  };
+  const Function prepare{{"Fills the tables, once for all calls."},
+                         std::string("inline void prepare(const Weights&") + (uses("weights.") ? " weights" : "") +
+                             ", Tables& tables) noexcept",
+                         program.prepare};
+  return struct_of("Numbers that do not depend on the input.", "Tables", program.tables) + function_text(prepare);
+}
+
+std::string constants_text(const Program& program) {
+  std::string text = "// The sizes of the largest call.\n";
+  const auto add = [&](const std::string& name, std::size_t value) {
+    const std::string line = "inline constexpr std::size_t " + name + " = " + std::to_string(value) + ";\n";
+    if (text.find(line) == text.npos) text += line;
+  };
+  for (const Result& result : program.results) {
+    if (result.most > 1) add("most_" + result.name + "_rows", result.most);
+    add(result.name + "_width", result.width);
+    for (const Argument& argument : result.arguments) {
+      if (!argument.fixed && !argument.count.empty()) add("most_" + argument.count, argument.most);
+    }
+  }
+  return text + "\n";
+}
+
+std::string header(const Program& program) {
+  std::string text =
+      first_line(program) + "#pragma once\n\n#include <algorithm>\n#include <cstddef>\n#include <cstdint>\n\n";
+  for (const std::string& name : program.headers) text += "#include <ladon/" + name + ">\n";
+  text += "\nnamespace " + program.choices.name + " {\n\n" + program.parts +
+          (program.parts.ends_with("\n\n") ? "" : "\n") + constants_text(program) + weights_text(program) +
+          struct_of("The memory of a call.", "Workspace", program.workspace) + tables_text(program);
+  for (const Function& function : program.functions) text += function_text(function);
+  return text + "}  // namespace " + program.choices.name + "\n";
+}
+
+std::string weights_header(const Program& program) {
+  const std::string& name = program.choices.name;
+  return first_line(program) + "#pragma once\n\n#include <ladon/safetensors.hpp>\n\n#include \"" + name +
+         ".hpp\"\n\nnamespace " + name +
+         " {\n\n// Returns the weights of a checkpoint. They point into the folder, which must outlive them. Throws\n"
+         "// ladon::safetensors::Error with the name of a tensor that is missing or has another shape.\n"
+         "Weights load(const ladon::safetensors::Folder& folder);\n\n}  // namespace " +
+         name + "\n";
+}
+
+std::string weights_source(const Program& program) {
+  const std::string& name = program.choices.name;
+  std::string text = first_line(program) + "#include \"" + name + "_weights.hpp\"\n\nnamespace " + name +
+                     " {\n\nWeights load(const ladon::safetensors::Folder& folder) {\n"
+                     "  const ladon::safetensors::File& file = folder.file();\n  Weights weights;\n";
+  for (const Member& member : program.weights)
+    for (const std::string& line : member.load) text += "  " + line + "\n";
+  return text + "  return weights;\n}\n\n}  // namespace " + name + "\n";
+}
+
+// Returns the statement that reads an argument from the recorded tensors.
+std::string read_argument(const Argument& argument, const std::string& space) {
+  const std::string name = files::in_quotes(argument.name);
+  if (argument.kind == Kind::ids)
+    return "const auto " + argument.name + " = records.ids(" + name + ", " + space + "most_" + argument.count + ", " +
+           std::to_string(argument.rows) + ");";
+  const std::string most = argument.fixed ? std::to_string(argument.most * argument.width)
+                                          : space + "most_" + argument.count + " * " + std::to_string(argument.width);
+  return "const auto " + argument.name + " = records.numbers(" + name + ", " + most +
+         (argument.fixed ? ", " + std::to_string(argument.most * argument.width) : "") + ");";
+}
+std::string pass_argument(const Argument& argument) {
+  std::string text = argument.name + ".data(), ";
+  if (argument.fixed) return text;
+  const std::string size = argument.name + ".size()";
+  return text + size + (argument.width == 1 ? "" : " / " + std::to_string(argument.width)) + ", ";
+}
+
+bool takes_tables(const Program& program, const std::string& function) {
+  for (const Function& f : program.functions) {
+    if (f.signature.find(" " + function + "(") != f.signature.npos)
+      return f.signature.find("Tables&") != f.signature.npos;
+  }
+  return false;
+}
+
+Lines call(const Program& program, const Result& result, std::set<std::string>& read) {
+  Lines lines;
+  const std::string space = program.choices.name + "::";
+  const std::string passed = takes_tables(program, result.function) ? "weights, tables, " : "weights, ";
+  const bool is_end = result.name.starts_with("pooled") || result.name.starts_with("answer");
+  if (is_end) {
+    const Argument& input = result.arguments[0];
+    const bool of_last = input.name.starts_with("last");
+    const std::string rows = input.name + "_rows";
+    const std::string from =
+        of_last && input.fixed ? input.name + " + (" + rows + " - 1) * " + space + input.name + "_width" : input.name;
+    lines.push_back("static float " + result.name + "[" + space + result.name + "_width];");
+    lines.push_back(space + result.function + "(" + from + ", " + (input.fixed ? "" : rows + ", ") + passed +
+                    result.name + ", workspace);");
+    lines.push_back("records.add(" + files::in_quotes(result.name) + ", " + result.name + ", 1, " + space +
+                    result.name + "_width);");
+    return lines;
+  }
+  std::string arguments;
+  for (const Argument& argument : result.arguments) {
+    if (read.insert(argument.name).second) lines.push_back(read_argument(argument, space));
+    arguments += pass_argument(argument);
+  }
+  lines.push_back("static float " + result.name + "[" + space + "most_" + result.name + "_rows * " + space +
+                  result.name + "_width];");
+  lines.push_back("const std::size_t " + result.name + "_rows = " + space + result.function + "(" + arguments + passed +
+                  result.name + ", workspace);");
+  lines.push_back("records.add(" + files::in_quotes(result.name) + ", " + result.name + ", " + result.name + "_rows, " +
+                  space + result.name + "_width);");
+  return lines;
+}
+
+std::string main_text(const Program& program) {
+  const std::string& name = program.choices.name;
+  std::string text = first_line(program) +
+                     "// Computes the model. The options are those of ladon/safetensors/records.hpp:\n"
+                     "//     " +
+                     name + " FOLDER --inputs IN.safetensors --outputs OUT.safetensors\n";
+  text += "#include <cstdio>\n#include <exception>\n\n#include <ladon/safetensors/records.hpp>\n\n#include \"" + name +
+          "_weights.hpp\"\n\nint main(int argc, char** argv) try {\n"
+          "  ladon::safetensors::Records records(argc, argv);\n"
+          "  const ladon::safetensors::Folder folder(records.folder());\n  const " +
+          name + "::Weights weights = " + name + "::load(folder);\n  static " + name + "::Workspace workspace;\n";
+  if (!program.tables.empty())
+    text += "  static " + name + "::Tables tables;\n  " + name + "::prepare(weights, tables);\n";
+  std::set<std::string> read;
+  for (const Result& result : program.results) {
+    if (result.function == "encode") continue;  // `run` calls it
+    for (const std::string& line : call(program, result, read)) text += "  " + line + "\n";
+  }
+  return text +
+         "  records.write();\n  return 0;\n} catch (const std::exception& error) {\n"
+         "  std::fprintf(stderr, \"" +
+         name + ": %s\\n\", error.what());\n  return 1;\n}\n";
+}
+
+std::string cmake_text(const Program& program) {
+  const std::string& name = program.choices.name;
+  return file_mark(true) +
+         ".\n"
+         "cmake_minimum_required(VERSION 3.25)\n"
+         "project(" +
+         name +
+         " LANGUAGES CXX)\n\n"
+         "if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)\n"
+         "  set(CMAKE_BUILD_TYPE Release)\nendif()\n"
+         "set(LADON_SOURCE_DIR \"\" CACHE PATH \"Ladon's sources; empty: an installed copy\")\n"
+         "if(LADON_SOURCE_DIR)\n"
+         "  set(LADON_BUILD_SAFETENSORS ON)\n"
+         "  add_subdirectory(${LADON_SOURCE_DIR} ladon EXCLUDE_FROM_ALL)\n"
+         "else()\n"
+         "  find_package(ladon REQUIRED)\nendif()\n\n"
+         "# The model with its weights, for programs of your own.\n"
+         "add_library(" +
+         name + "_model STATIC " + name +
+         "_weights.cpp)\n"
+         "target_include_directories(" +
+         name +
+         "_model PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n"
+         "target_link_libraries(" +
+         name +
+         "_model PUBLIC ladon::safetensors ladon::native)\n\n"
+         "add_executable(" +
+         name +
+         " main.cpp)\n"
+         "target_link_libraries(" +
+         name + " PRIVATE " + name + "_model)\n";
+}
+
+}  // namespace
+
+std::string file_mark(bool is_cmake) { return std::string(is_cmake ? "# " : "// ") + mark; }
+
+std::vector<SourceFile> cpp_files(const Program& program) {
+  const std::string& name = program.choices.name;
+  return {{name + ".hpp", wrapped(header(program))},
+          {name + "_weights.hpp", wrapped(weights_header(program))},
+          {name + "_weights.cpp", wrapped(weights_source(program))},
+          {"main.cpp", wrapped(main_text(program))},
+          {"CMakeLists.txt", cmake_text(program)}};
+}
+
+}  // namespace ladon::import

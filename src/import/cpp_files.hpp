@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a Program as the files of a CMake project.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "program.hpp"
+
+namespace ladon::import {
+
+// The beginning of the first line of each file: the importer replaces only files that begin so.
+std::string file_mark(bool is_cmake);
+
+struct SourceFile {
+  std::string name;
+  std::string text;
+};
+// Returns NAME.hpp, NAME_weights.hpp, NAME_weights.cpp, main.cpp and CMakeLists.txt.
+std::vector<SourceFile> cpp_files(const Program& program);
+
+}  // namespace ladon::import

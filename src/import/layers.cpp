@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layers of a stack: their namespace in the program, and the call that computes them.
+#include "layers.hpp"
+
+#include <ladon/safetensors/model_text.hpp>
+
+#include "chain.hpp"
+#include "print.hpp"
+#include "safetensors.hpp"
+
+namespace ladon::import {
+namespace {
+
+using families::Stack;
+using safetensors::detail::text_of;
+
+void append_lines(Lines& lines, const std::string& text) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    lines.push_back(text.substr(begin + 2, end - begin - 2));  // without the indentation
+    begin = end + 1;
+  }
+}
+
+std::string rotary_table(const Stack& stack, std::size_t number) {
+  return "tables." + stack.name + "_rotary" + (stack.rotary.size() == 1 ? "" : "[" + std::to_string(number) + "]");
+}
+
+// Limits the layers to the rows of the input.
+void fit_tokens(Stack& stack, const Rows& rows) {
+  std::size_t &tokens = stack.model.tokens, &positions = stack.model.position.positions;
+  if (rows.most > tokens)
+    throw Unsupported("the input becomes " + std::to_string(rows.most) + " tokens, more than --tokens " +
+                      std::to_string(tokens));
+  if (positions == tokens) positions = rows.most;
+  tokens = rows.most;
+}
+
+double products_of_attention(const Model& m, std::size_t queries, std::size_t keys) {
+  const Shape s = m.shape();
+  const auto of_queries = static_cast<double>(s.model * (s.query_rows() + s.heads * s.value_width) * queries);
+  const auto of_keys = static_cast<double>(s.model * (s.key_rows() + s.value_rows()) * keys);
+  return of_queries + of_keys + static_cast<double>(s.heads * (s.head_width + s.value_width) * queries * keys);
+}
+
+}  // namespace
+
+std::string namespace_of(const Stack& stack, PrecisionKind precision) {
+  std::string model = families::model_text(stack.model);
+  if (precision != PrecisionKind::float32) model.insert(model.size() - 1, "    " + precision_member(precision) + ",\n");
+  std::string text = "namespace " + stack.name + " {\n\ninline constexpr ladon::Model model" + model +
+                     ";\nusing Stack = ladon::" + (stack.attends_memory ? "Decoder" : "Encoder") + "<model>;\n";
+  if (!stack.rotary.empty())
+    text += "using RotaryTable = ladon::RotaryTable<" + text_of(stack.model.position.positions) + ", " +
+            text_of(stack.model.position.width) + ">;\n";
+  return text + "\n}  // namespace " + stack.name + "\n";
+}
+
+double multiply_adds_of(const Stack& stack) {
+  const Model& m = stack.model;
+  double sum = products_of_attention(m, m.tokens, m.shape().keys);
+  if (stack.attends_memory) sum += products_of_attention(m, m.tokens, m.memory);
+  sum += static_cast<double>(m.model * m.feed_forward * m.tokens * (m.gated ? 3 : 2));
+  return sum * static_cast<double>(m.layers);
+}
+
+void Chain::add_weights(const Layers& layers) {
+  const Stack& stack = *layers.stack;
+  Program& program = scene_.program;
+  const bool reduced = program.choices.precision != PrecisionKind::float32;
+  const std::string type = stack.name + "::Stack", prefix = files::in_quotes(stack.prefix);
+  // The layout of reduced weights may differ from that of config.json, so `load` cannot compare them.
+  const std::string arguments =
+      reduced ? "file, " + prefix + ", {.epsilon = " + text_of(stack.epsilon) + "}" : "folder, " + prefix;
+  program.weights.push_back(
+      {type + "::Weights",
+       layers.member,
+       stack.prefix + ".*",
+       {"weights." + layers.member + " = ladon::safetensors::load<" + type + ">(" + arguments + ");"}});
+  program.workspace.push_back(type + "::Workspace " + layers.member + ";");
+}
+
+void Chain::add_tables(const Layers& layers, const std::string& options) {
+  const Stack& stack = *layers.stack;
+  Program& program = scene_.program;
+  if (const std::size_t count = stack.rotary.size(); count != 0) {
+    program.tables.push_back(stack.name + "::RotaryTable " + stack.name + "_rotary" +
+                             (count == 1 ? "" : "[" + std::to_string(count) + "]") + ";");
+    for (std::size_t i = 0; i < count; ++i)
+      append_lines(program.prepare, families::fill_text(stack.rotary[i], rotary_table(stack, i)));
+    const std::size_t kinds = stack.model.kinds.count;
+    if (kinds == 0) body.push_back(options + ".position.table = &" + rotary_table(stack, 0) + ";");
+    for (std::size_t kind = 0; kind < kinds; ++kind)
+      body.push_back(options + ".position.table[" + std::to_string(kind) + "] = &" +
+                     rotary_table(stack, count == 1 ? 0 : kind) + ";");
+  }
+  if (!stack.relative_bias) return;
+  const auto& [tensor, buckets] = *stack.relative_bias;
+  const std::size_t heads = stack.model.heads;
+  const std::string member =
+      vector(tensor, "ladon::MatrixView<const float, " + text_of(buckets.count) + ", " + text_of(heads) + ">");
+  const std::string table = stack.name + "_relative";
+  program.tables.push_back("ladon::RelativeTable<" + text_of(heads) + ", " + text_of(stack.model.tokens) + "> " +
+                           table + ";");
+  program.prepare.push_back("ladon::fill_relative_table(tables." + table + ", weights." + member + ".data, " +
+                            families::buckets_text(buckets) + ");");
+  // The relative mask is the last one, so it is the second of a pair.
+  const MaskKind& mask = stack.model.mask;
+  const bool is_alone = !stack.attends_memory && !mask.causal && mask.left == all && mask.right == all;
+  body.push_back(options + ".mask" + (is_alone ? "" : ".second") + ".table = &tables." + table + ";");
+}
+
+void Chain::apply(const Layers& layers) {
+  own_rows();
+  fit_tokens(*layers.stack, rows);
+  const Stack& stack = *layers.stack;
+  const std::string type = stack.name + "::Stack", own = stack.attends_memory ? "options.self" : "options";
+  body.push_back(type + "::Options options;");
+  body.push_back(own + ".tokens = " + rows.count + ";");
+  if (stack.attends_memory) body.push_back("options.memory.keys = " + layers.memory_rows + ";");
+  add_tables(layers, own);
+  add_weights(layers);
+  const std::string to = target(rows.most, stack.model.model);
+  body.push_back(type + "::run(" + rows.at + ", " + (stack.attends_memory ? layers.memory + ", " : "") + "weights." +
+                 layers.member + ", " + to + ", workspace." + layers.member + ", options);");
+  rows.at = to, rows.width = stack.model.model;
+  note(std::to_string(stack.model.layers) + " layers " + stack.prefix, multiply_adds_of(stack));
+}
+
+}  // namespace ladon::import

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <string>
+
+#include "compare.hpp"
+#include "cpp_files.hpp"
+#include "families.hpp"
+#include "file_error.hpp"
+#include "flush.hpp"
+#include "member_names.hpp"
+#include "output_folder.hpp"
+#include "program.hpp"
+#include "safetensors.hpp"
+#include "summary.hpp"
+
+namespace import = ladon::import;
+
+namespace {
+
+constexpr int failure = 1, wrong_usage = 2;
+
+struct Options {
+  std::string folder, cpp, name, precision = "float32";
+  std::vector<std::string> compared;
+  std::size_t tokens = 0;
+  bool dry_run = false;
+};
+
+constexpr const char* about = R"(
+FOLDER has a config.json and safetensors files, as Hugging Face's save_pretrained writes them. --cpp writes a CMake
+project into DIR:
+
+  NAME.hpp           the model: a constexpr description, the struct Weights, the struct Workspace with all memory of a
+                     call, and functions: run computes the last hidden state, pool and head what comes behind it. Only
+                     headers of Ladon are included, so the file also compiles for a microcontroller
+  NAME_weights.hpp   load, which takes the weights from a folder
+  NAME_weights.cpp
+  main.cpp           a program: NAME FOLDER --inputs IN.safetensors --outputs OUT.safetensors, or NAME FOLDER ID...
+  CMakeLists.txt     cmake -S DIR -B DIR/build -DLADON_SOURCE_DIR=... && cmake --build DIR/build
+
+If Ladon lacks a part of the model, ladon-import names its key in config.json, exits with 1, and writes nothing.
+
+DIR may have files that ladon-import wrote. They are replaced.)";
+
+ladon::PrecisionKind precision_of(const std::string& name) {
+  if (name == "bfloat16") return ladon::PrecisionKind::bfloat16;
+  if (name == "int8") return ladon::PrecisionKind::int8;
+  return name == "rotated_int8" ? ladon::PrecisionKind::rotated_int8 : ladon::PrecisionKind::float32;
+}
+
+int compare(const Options& options) {
+  const double error = import::largest_error(options.compared[0], options.compared[1]);
+  const double most = options.precision == "float32" ? 2e-5 : 1;
+  std::printf("largest error of \"last\": %.1e of the largest value\n", error);
+  if (error <= most) return 0;
+  std::fprintf(stderr, "ladon-import: expected at most %.1e\n", most);
+  return failure;
+}
+
+void write(const Options& options) {
+  namespace fs = std::filesystem;
+  const fs::path folder(options.folder), source = folder / "config.json";
+  const fs::path last = folder.has_filename() ? folder.filename() : folder.parent_path().filename();
+  const import::Choices choices{.name = import::identifier(options.name.empty() ? last.string() : options.name),
+                                .tokens = options.tokens,
+                                .precision = precision_of(options.precision),
+                                .source = source.string()};
+  auto description = ladon::families::describe(folder, options.tokens);
+  const files::Safetensors file(folder);
+  const import::Program program = import::program_of(std::move(description), file.tensors(), choices);
+  if (options.dry_run) std::cout << import::summary(program, file.tensors());
+  files::flush(std::cout, "the table");
+  if (!options.cpp.empty()) import::write_folder(options.cpp, import::cpp_files(program));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Writes a C++ program that computes a model of Hugging Face's transformers", "ladon-import"};
+  try {
+    Options options;
+    auto* folder = app.add_option("folder", options.folder, "a folder with config.json and safetensors files")
+                       ->type_name("FOLDER");
+    auto* cpp = app.add_option("--cpp", options.cpp, "writes the program into this folder")->type_name("DIR");
+    app.add_option("--name", options.name, "the namespace, and the name of files (default: the folder's name)")
+        ->type_name("NAME");
+    app.add_option("--tokens", options.tokens, "the largest number of tokens of a call")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1 << 20));
+    app.add_option("--precision", options.precision, "float32, bfloat16, int8 or rotated_int8")
+        ->check(CLI::IsMember({"float32", "bfloat16", "int8", "rotated_int8"}))
+        ->capture_default_str();
+    auto* dry_run = app.add_flag("--dry-run", options.dry_run, "prints the parts of the model, and what they cost");
+    app.add_option("--compare", options.compared,
+                   "compares the tensors \"last\" of two files: the recorded one, and a result of the program. Above "
+                   "2e-5 of the largest value, the exit status is 1 (only with --precision float32)")
+        ->type_name("IO.safetensors OUT.safetensors")
+        ->expected(2)
+        ->excludes(folder);
+    app.footer(std::string(about) +
+               "\n\nExit status: 0 for success, 1 for a wrong input or a model that Ladon lacks, 2 for wrong usage.");
+    try {
+      app.parse(argc, argv);
+      if (options.compared.empty() && folder->empty()) throw CLI::RequiredError("FOLDER");
+      if (options.compared.empty() && cpp->empty() && dry_run->empty())
+        throw CLI::RequiredError("--cpp DIR or --dry-run");
+    } catch (const CLI::ParseError& error) {
+      return app.exit(error) == 0 ? 0 : wrong_usage;
+    }
+    if (!options.compared.empty()) return compare(options);
+    write(options);
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "ladon-import: " << error.what() << '\n';
+    return failure;
+  }
+}

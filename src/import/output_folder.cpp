@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output_folder.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <system_error>
+#include <vector>
+
+#include "replace_file.hpp"
+#include "safetensors.hpp"
+
+namespace ladon::import {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_mark(const fs::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  return line.starts_with(file_mark(false)) || line.starts_with(file_mark(true));
+}
+
+}  // namespace
+
+void write_folder(const fs::path& folder, std::span<const SourceFile> sources) {
+  const bool is_new = !fs::exists(fs::symlink_status(folder));
+  if (!is_new && !fs::is_directory(folder)) throw files::Error(folder.string() + " is not a folder");
+  if (!is_new)
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      if (!entry.is_directory() && !has_mark(entry.path()))
+        throw files::Error(entry.path().string() + ": ladon-import has not written this file; name another folder");
+    }
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw files::Error(folder.string() + ": cannot make the folder: " + error.message());
+  std::vector<files::Replacement> replacements;
+  std::vector<std::string> paths;
+  for (const SourceFile& source : sources) paths.push_back((folder / source.name).string());
+  for (std::size_t i = 0; i < sources.size(); ++i) replacements.push_back({paths[i], sources[i].text});
+  try {
+    files::replace_files(replacements);
+  } catch (...) {
+    if (is_new) fs::remove(folder, error);
+    throw;
+  }
+}
+
+}  // namespace ladon::import

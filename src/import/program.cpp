@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <algorithm>
+#include <ladon/safetensors/error.hpp>
+#include <utility>
+
+#include "chain.hpp"
+#include "layers.hpp"
+#include "safetensors.hpp"
+
+namespace ladon::import {
+namespace {
+
+using families::Stack, families::Step;
+
+// Layouts with matrices (in, out) have float32 weights only.
+LayoutKind reduced(LayoutKind layout) {
+  if (layout == LayoutKind::in_out) return LayoutKind::separate_qkv;
+  return layout == LayoutKind::in_proj_in_out ? LayoutKind::in_proj : layout;
+}
+
+std::vector<Operation> operations(const std::vector<Step>& steps) { return {steps.begin(), steps.end()}; }
+
+Argument argument_of(const Stack& stack) {
+  Argument argument{.name = identifier(stack.input.name)};
+  const std::string prefix = argument.name.starts_with("decoder_") ? "decoder_" : "";
+  const Step& first = stack.input.steps.front();
+  if (const auto* lookup = std::get_if<families::Lookup>(&first)) {
+    argument.most = stack.model.tokens, argument.rows = lookup->rows, argument.count = prefix + "tokens";
+  } else if (const auto* patches = std::get_if<families::Patches>(&first)) {
+    argument.kind = Kind::image, argument.fixed = true;
+    argument.most = patches->frames * patches->channels * patches->rows * patches->columns;
+  } else if (const auto* audio = std::get_if<families::Audio>(&first)) {
+    argument.kind = Kind::audio, argument.fixed = audio->exact, argument.count = "frames";
+    argument.most = audio->frames, argument.width = audio->channels;
+  } else if (const auto* series = std::get_if<families::SeriesPatches>(&first)) {
+    argument.kind = Kind::series, argument.fixed = true, argument.most = series->length;
+  }
+  return argument;
+}
+
+std::string parameters(const Argument& argument) {
+  const std::string type = argument.kind == Kind::ids ? "const std::int32_t* " : "const float* ";
+  return type + argument.name + ", " + (argument.fixed ? "" : "std::size_t " + argument.count + ", ");
+}
+std::string arguments(const Argument& argument) {
+  return argument.name + ", " + (argument.fixed ? "" : argument.count + ", ");
+}
+std::string described(const Argument& argument) {
+  switch (argument.kind) {
+    case Kind::ids:
+      return "`" + argument.name + "` [" + argument.count + "]";
+    case Kind::audio:
+      return "`" + argument.name + "` [" + (argument.fixed ? std::to_string(argument.most) : "frames") + " frames]";
+    default:
+      return "`" + argument.name + "` [" + std::to_string(argument.most) + "]";
+  }
+}
+std::string limit(const Argument& argument) {
+  if (argument.fixed) return "";
+  return " At most " + std::to_string(argument.most) + " " + argument.count + ".";
+}
+
+class Builder {
+ public:
+  Builder(Program& program, const families::Tensors& tensors)
+      : program_(program), scene_{program, tensors, MemberNames({"weights",
+                                                                 "tables",
+                                                                 "workspace",
+                                                                 "x",
+                                                                 "y",
+                                                                 "memory",
+                                                                 "layers",
+                                                                 "encoder_layers",
+                                                                 "decoder_layers",
+                                                                 "text_layers",
+                                                                 "vision_layers",
+                                                                 "last",
+                                                                 "pooled",
+                                                                 "answer",
+                                                                 "options",
+                                                                 "encoder",
+                                                                 "decoder",
+                                                                 "text",
+                                                                 "vision",
+                                                                 "tokens",
+                                                                 "frames",
+                                                                 "rows",
+                                                                 "load",
+                                                                 "run",
+                                                                 "pool",
+                                                                 "head",
+                                                                 "encode",
+                                                                 "decode",
+                                                                 "prepare"})} {}
+
+  void build() {
+    std::vector<Stack>& stacks = program_.description.stacks;
+    for (const Stack& stack : stacks) expect_input(stack);
+    const bool has_decoder = std::any_of(stacks.begin(), stacks.end(), [](auto& s) { return s.attends_memory; });
+    for (Stack& stack : stacks) {
+      if (has_decoder) {
+        stack.attends_memory ? add_decoder(stack) : add_tower(stack, "encode", "memory");
+      } else {
+        add_tower(stack, "run" + suffix(stack), "last" + suffix(stack));
+      }
+    }
+    for (const Stack& stack : stacks) {
+      if (!has_decoder || stack.attends_memory) add_ends(stack);
+    }
+    expect_tensors();
+    add_buffers(has_decoder);
+    std::string spaces;
+    for (const Stack& stack : stacks) spaces += namespace_of(stack, program_.choices.precision) + "\n";
+    program_.parts.insert(0, spaces);
+  }
+
+ private:
+  [[nodiscard]] std::string suffix(const Stack& stack) const {
+    return program_.description.stacks.size() == 1 ? "" : "_" + stack.name;
+  }
+  void expect_input(const Stack& stack) const {
+    if (!stack.input.missing.empty()) throw Unsupported(stack.input.missing);
+    if (stack.input.steps.empty()) throw Unsupported("Ladon does not know the steps before the layers of this family");
+    if (stack.model.mask.additive_per_head) {
+      const auto key = stack.keys.find("mask.additive_per_head");
+      throw Unsupported("Ladon lacks the bias of all layers" +
+                        (key == stack.keys.end() ? "" : " that " + key->second + " asks for"));
+    }
+  }
+  [[nodiscard]] std::string missing_tensor(const std::set<std::string>& names) const {
+    if (scene_.tensors.empty()) return "";
+    for (const std::string& name : names)
+      if (!scene_.tensors.contains(name)) return name;
+    return "";
+  }
+  void expect_tensors() const {
+    if (const std::string name = missing_tensor(program_.used); !name.empty())
+      throw Unsupported("the checkpoint lacks the tensor " + files::in_quotes(name));
+  }
+
+  static Rows first_rows(const Argument& argument) {
+    return {.at = argument.name,
+            .count = argument.fixed ? std::to_string(argument.most) : argument.count,
+            .most = argument.most,
+            .width = argument.width,
+            .fixed = argument.fixed,
+            .read_only = true};
+  }
+  void add_function(Lines comment, const std::string& result, const std::string& name, const std::string& parameters,
+                    Lines body, const std::string& output) {
+    const auto mentions = [&](const char* word) {
+      return std::any_of(body.begin(), body.end(), [&](auto& line) { return line.find(word) != line.npos; });
+    };
+    const std::string tables = mentions("tables") ? "const Tables& tables, " : "";
+    const std::string weights = mentions("weights") ? "const Weights& weights, " : "const Weights&, ";
+    const std::string workspace = mentions("workspace") ? "Workspace& workspace" : "Workspace&";
+    program_.functions.push_back({std::move(comment),
+                                  "inline " + result + " " + name + "(" + parameters + weights + tables + "float* " +
+                                      output + ", " + workspace + ") noexcept",
+                                  std::move(body)});
+  }
+
+  // A function from the model's argument to the last hidden state of a stack.
+  void add_tower(Stack& stack, const std::string& name, const std::string& output) {
+    const Argument argument = argument_of(stack);
+    Chain chain(scene_, stack.name, first_rows(argument));
+    std::vector<Operation> chained = operations(stack.input.steps);
+    chained.emplace_back(Layers{&stack, layers_of(stack)});
+    for (const Step& step : stack.behind) chained.emplace_back(step);
+    chain.run(chained, output);
+    chain.body.push_back("return " + chain.rows.count + ";");
+    add_function({"Computes the last hidden state `" + output + "` [rows][" + std::to_string(chain.rows.width) +
+                      "] of " + described(argument) + ".",
+                  "Returns the number of rows." + limit(argument)},
+                 "std::size_t", name, parameters(argument), std::move(chain.body), output);
+    program_.results.push_back({name, output, chain.rows.most, chain.rows.width, {argument}});
+  }
+
+  [[nodiscard]] std::string layers_of(const Stack& stack) const {
+    return program_.description.stacks.size() == 1 ? "layers" : stack.name + "_layers";
+  }
+
+  void add_decoder(Stack& stack) {
+    const Result memory = program_.results.back();
+    stack.model.memory = memory.most;
+    const Argument argument = argument_of(stack);
+    Chain chain(scene_, stack.name, first_rows(argument));
+    std::vector<Operation> chained = operations(stack.input.steps);
+    chained.emplace_back(Layers{&stack, layers_of(stack), "memory", "memory_rows"});
+    for (const Step& step : stack.behind) chained.emplace_back(step);
+    chain.run(chained, "last");
+    chain.body.push_back("return " + chain.rows.count + ";");
+    const std::string width = std::to_string(chain.rows.width);
+    add_function({"Computes the last hidden state `last` [rows][" + width + "] of " + described(argument) + ", which",
+                  "attends to `memory` [memory_rows][" + std::to_string(memory.width) + "], the result of encode."},
+                 "std::size_t", "decode", parameters(argument) + "const float* memory, std::size_t memory_rows, ",
+                 std::move(chain.body), "last");
+    const bool tables = !program_.tables.empty();
+    const auto takes_tables = [&](const Function& f) {
+      return tables && f.signature.find("Tables&") != f.signature.npos;
+    };
+    const auto& functions = program_.functions;
+    const std::string encode = takes_tables(functions[functions.size() - 2]) ? "weights, tables, " : "weights, ";
+    const std::string decode = takes_tables(functions.back()) ? "weights, tables, " : "weights, ";
+    add_function(
+        {"Does both. Returns the number of rows of `last`."}, "std::size_t", "run",
+        parameters(memory.arguments[0]) + parameters(argument),
+        {"const std::size_t memory_rows = encode(" + arguments(memory.arguments[0]) + encode +
+             "workspace.memory, workspace);",
+         "return decode(" + arguments(argument) + "workspace.memory, memory_rows, " + decode + "last, workspace);"},
+        "last");
+    memory_numbers_ = memory.most * memory.width;
+    program_.results.back() = {"run", "last", chain.rows.most, chain.rows.width, {memory.arguments[0], argument}};
+  }
+
+  // The pooler and the head, if the checkpoint has their tensors.
+  void add_ends(const Stack& stack) {
+    const auto run = std::find_if(program_.results.begin(), program_.results.end(), [&](auto& result) {
+      return result.name == "last" || result.name == "last" + suffix(stack);
+    });
+    Rows rows{.at = run->name, .count = "rows", .most = run->most, .width = run->width, .read_only = true};
+    if (!stack.pooler.empty() && !add_end(stack, stack.pooler, "pool", "pooled", rows)) return;
+    if (!stack.pooler.empty()) {
+      const Result& pooled = program_.results.back();
+      rows = {.at = pooled.name, .count = "1", .most = 1, .width = pooled.width, .fixed = true, .read_only = true};
+    }
+    if (!stack.head.empty()) add_end(stack, stack.head, "head", "answer", rows);
+  }
+
+  static bool pools(const std::vector<Step>& steps) {
+    return std::any_of(steps.begin(), steps.end(),
+                       [](auto& step) { return std::holds_alternative<families::Pool>(step); });
+  }
+
+  bool add_end(const Stack& stack, const std::vector<Step>& steps, const std::string& name, const std::string& output,
+               Rows rows) {
+    const Program before = program_;
+    const MemberNames names = scene_.names;
+    const bool of_one_row = !pools(steps);
+    if (of_one_row) rows.count = "1", rows.most = 1, rows.fixed = true;
+    const std::string input = rows.at, to = output + suffix(stack);
+    Chain chain(scene_, name + suffix(stack), rows);
+    const std::vector<Operation> chained = operations(steps);
+    chain.run(chained, to);
+    if (const std::string missing = missing_tensor(program_.used); !missing.empty()) {
+      program_ = before, scene_.names = names;
+      program_.rows.push_back({name + suffix(stack), "left out, because the checkpoint lacks " + missing, 0});
+      return false;
+    }
+    const std::string width = std::to_string(chain.rows.width);
+    add_function({"Computes `" + to + "` [" + width + "] from `" + input + "` " +
+                  (of_one_row ? "[" + std::to_string(rows.width) + "], one row."
+                              : "[rows][" + std::to_string(rows.width) + "].")},
+                 "void", name + suffix(stack),
+                 "const float* " + input + ", " + (of_one_row ? "" : "std::size_t rows, "), std::move(chain.body), to);
+    program_.results.push_back({name + suffix(stack), to, 1, chain.rows.width, {{.name = input, .fixed = of_one_row}}});
+    return true;
+  }
+
+  void add_buffers(bool has_memory) {
+    Lines buffers;
+    const auto add = [&](const char* name, std::size_t numbers) {
+      if (numbers != 0) buffers.push_back(std::string("float ") + name + "[" + std::to_string(numbers) + "];");
+    };
+    add("x", scene_.x), add("y", scene_.y), add("memory", has_memory ? memory_numbers_ : 0);
+    program_.workspace.insert(program_.workspace.begin(), buffers.begin(), buffers.end());
+  }
+
+  Program& program_;
+  Scene scene_;
+  std::size_t memory_numbers_ = 0;
+};
+
+}  // namespace
+
+Program program_of(Description description, const families::Tensors& tensors, const Choices& choices) {
+  Program program{.description = std::move(description), .choices = choices, .headers = {"ladon.hpp"}, .parts = ""};
+  if (choices.precision != PrecisionKind::float32)
+    for (Stack& stack : program.description.stacks) stack.model.layout = reduced(stack.model.layout);
+  try {
+    Builder(program, tensors).build();
+  } catch (const Unsupported& missing) {
+    throw safetensors::Error(choices.source + ": \"model_type\" is " +
+                             files::in_quotes(program.description.model_type) + ": " + missing.what());
+  }
+  return program;
+}
+
+}  // namespace ladon::import

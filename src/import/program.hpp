@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the C++ program that computes a model. steps.cpp fills a Program in, and cpp_files.cpp writes the files.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "description.hpp"
+
+namespace ladon::import {
+
+using families::Description;
+
+// Says which part of a model Ladon lacks. program_of adds the place.
+struct Unsupported : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// What the user chooses.
+struct Choices {
+  std::string name;        // the namespace, and the beginning of the names of files
+  std::size_t tokens = 0;  // the largest number of tokens of a call; 0: from config.json
+  PrecisionKind precision = PrecisionKind::float32;
+  std::string source;  // the config.json, for messages
+};
+
+using Lines = std::vector<std::string>;
+
+// A member of the struct Weights. `load` are the lines that fill it in.
+struct Member {
+  std::string type;
+  std::string name;
+  std::string tensor;
+  Lines load;
+};
+
+struct Function {
+  Lines comment;
+  std::string signature;  // without the brace
+  Lines body;
+};
+
+// An argument of the model. `kind` says what it consists of.
+enum class Kind { ids, image, audio, series };
+struct Argument {
+  std::string name;
+  Kind kind = Kind::ids;
+  std::size_t most = 0;   // the largest number of ids or frames; of an image or an exact length: the numbers in it
+  bool fixed = false;     // the length is always `most`
+  std::size_t width = 1;  // numbers of a frame
+  std::size_t rows = 0;   // of the table of embeddings
+  std::string count{};    // the name of the parameter with the length, such as "tokens"
+};
+
+// Rows that a function of the program writes.
+struct Result {
+  std::string function;  // "run"
+  std::string name;      // "last"
+  std::size_t most = 0;  // rows
+  std::size_t width = 0;
+  std::vector<Argument> arguments{};
+};
+
+// A line of the table of --dry-run.
+struct Row {
+  std::string place;
+  std::string what;
+  double multiply_adds = 0;  // of the largest call
+};
+
+struct Program {
+  Description description;
+  Choices choices;
+  std::set<std::string> headers;  // of <ladon/...>
+  std::string parts;              // constants and types, in front of Weights
+  std::vector<Member> weights{};
+  Lines tables{};   // members of the struct Tables
+  Lines prepare{};  // the lines that fill them
+  Lines workspace{};
+  std::vector<Function> functions{};
+  std::vector<Result> results{};
+  std::vector<Row> rows{};
+  std::set<std::string> used{};  // the names of all tensors outside the layers
+};
+
+// Returns the program of a model. `tensors` are those of its checkpoint. Throws Error, which names the first part of
+// the model that Ladon lacks.
+Program program_of(Description description, const families::Tensors& tensors, const Choices& choices);
+
+}  // namespace ladon::import

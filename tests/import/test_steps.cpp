@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests the functions that steps become.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "program.hpp"
+#include "testing/fixtures.hpp"
+
+namespace ladon::import {
+namespace {
+
+using families::Stack, families::Step;
+
+Stack stack_with(std::string input, std::vector<Step> steps) {
+  Stack stack;
+  stack.name = "encoder", stack.prefix = "layers";
+  stack.model = {.layers = 2, .tokens = 8, .model = 4, .heads = 2, .feed_forward = 8};
+  stack.input = {std::move(input), std::move(steps)};
+  return stack;
+}
+
+Program program_with(const Stack& stack, const families::Tensors& tensors = {},
+                     PrecisionKind precision = PrecisionKind::float32) {
+  Description description{.model_type = "test"};
+  description.stacks = {stack};
+  return program_of(description, tensors, {.name = "test", .precision = precision, .source = "config.json"});
+}
+
+const Function& function(const Program& program, const std::string& name) {
+  const auto found = std::find_if(program.functions.begin(), program.functions.end(), [&](const Function& f) {
+    return f.signature.find(" " + name + "(") != std::string::npos;
+  });
+  REQUIRE(found != program.functions.end());
+  return *found;
+}
+
+std::string member(const Program& program, const std::string& name) {
+  for (const Member& m : program.weights)
+    if (m.name == name) return m.type;
+  return "";
+}
+
+const Step words = families::Lookup{"words.weight", 100, 4};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("steps");
+
+TEST_CASE("token ids, positions and a norm") {
+  const Program program = program_with(
+      stack_with("input_ids", {words, families::AddPositions{.table = "places", .rows = 10, .first = 2},
+                               families::NormRows{.name = "norm", .kind = NormKind::rms, .epsilon = 1e-6f}}));
+  const Function& run = function(program, "run");
+  CHECK(
+      run.signature ==
+      "inline std::size_t run(const std::int32_t* input_ids, std::size_t tokens, const Weights& weights, float* last, "
+      "Workspace& workspace) noexcept");
+  CHECK(run.body ==
+        Lines{"float* const x = workspace.x;", "ladon::embed(weights.words, input_ids, tokens, x);",
+              "ladon::add_positions(weights.places, 2, tokens, x);", "ladon::normalise(weights.norm, tokens, x, x);",
+              "encoder::Stack::Options options;", "options.tokens = tokens;",
+              "encoder::Stack::run(x, weights.layers, last, workspace.layers, options);", "return tokens;"});
+  CHECK(member(program, "words") == "ladon::EmbeddingTable<100, 4>");
+  CHECK(member(program, "places") == "ladon::MatrixView<const float, 10, 4>");
+  CHECK(member(program, "norm") == "ladon::Norm<4, ladon::NormKind::rms>");
+  CHECK(program.workspace == Lines{"float x[32];", "encoder::Stack::Workspace layers;"});
+  CHECK(program.tables.empty());
+}
+
+TEST_CASE("patches of an image behind a class token") {
+  families::Patches patches{.name = "patches", .rows = 4, .columns = 4, .patch_rows = 2, .patch_columns = 2};
+  patches.outputs = 4;
+  const Program program =
+      program_with(stack_with("pixel_values", {patches, families::Prepend{{{"cls"}}}}), {}, PrecisionKind::int8);
+  CHECK(function(program, "run").body ==
+        Lines{"float* const x = workspace.x;", "Patches::run(pixel_values, weights.patches, x + 4, workspace.patches);",
+              "std::copy_n(weights.cls.data, 4, x);", "encoder::Stack::Options options;", "options.tokens = 5;",
+              "encoder::Stack::run(x, weights.layers, last, workspace.layers, options);", "return 5;"});
+  CHECK(program.parts.find(".tokens = 5,\n") != std::string::npos);  // the layers have room for no more
+  CHECK(program.parts.find(".precision = ladon::PrecisionKind::int8") != std::string::npos);
+  CHECK(program.workspace.front() == "float x[20];");
+}
+
+TEST_CASE("a second Prepend leaves the class token in front") {
+  families::Patches patches{.name = "patches", .rows = 4, .columns = 4, .patch_rows = 2, .patch_columns = 2};
+  patches.outputs = 4;
+  const Program program = program_with(
+      stack_with("pixel_values", {patches, families::Prepend{{{"cls"}}}, families::Prepend{{{"registers", 2}}, 1}}));
+  const Lines& body = function(program, "run").body;
+  CHECK(Lines(body.begin() + 1, body.begin() + 5) ==
+        Lines{"Patches::run(pixel_values, weights.patches, x + 12, workspace.patches);",
+              "std::copy_n(weights.cls.data, 4, x + 8);", "std::copy_n(x + 8, 4, x);",
+              "std::copy_n(weights.registers.data, 8, x + 4);"});
+}
+
+TEST_CASE("convolutions over sound: rows depend on the number of frames") {
+  Stack stack = stack_with(
+      "input_values",
+      {families::Audio{.frames = 34},
+       families::ConvolveRows{.name = "conv.0", .outputs = 4, .width = 4, .stride = 4, .after = families::After::gelu},
+       families::ConvolveRows{.name = "places", .outputs = 4, .width = 3, .before = 1, .behind = 1, .residual = true}});
+  const Program program = program_with(stack);
+  CHECK(function(program, "run").body ==
+        Lines{"float* const y = workspace.y;", "float* const x = workspace.x;",
+              "const std::size_t rows_of_conv_0 = conv_0_model.length_of(frames);",
+              "Conv0::run(input_values, frames, weights.conv_0, x, workspace.conv_0);",
+              "ladon::activate<ladon::Activation::gelu>(x, rows_of_conv_0 * 4);",
+              "Places::run(x, rows_of_conv_0, weights.places, y, workspace.places);",
+              "for (std::size_t i = 0; i < rows_of_conv_0 * 4; ++i) x[i] += y[i];", "encoder::Stack::Options options;",
+              "options.tokens = rows_of_conv_0;",
+              "encoder::Stack::run(x, weights.layers, last, workspace.layers, options);", "return rows_of_conv_0;"});
+}
+
+TEST_CASE("a projection behind the layers, a pooler and a tied head") {
+  Stack stack = stack_with("input_ids", {words});
+  stack.behind = {families::LinearRows{"project", 4, Bias::without}};
+  stack.pooler = {families::Pool{families::Pooling::mean}, families::UnitLength{}};
+  const Program program = program_with(stack);
+  const Lines& body = function(program, "run").body;
+  CHECK(Lines(body.end() - 3, body.end()) ==
+        Lines{"encoder::Stack::run(x, weights.layers, y, workspace.layers, options);",
+              "Project::run(y, weights.project, last, workspace.project, tokens);", "return tokens;"});
+  CHECK(function(program, "pool").body ==
+        Lines{"ladon::mean_pool<4>(last, rows, pooled);", "ladon::unit_length<4>(1, pooled);"});
+
+  stack.pooler.clear();
+  stack.head = {families::TiedHead{}};
+  CHECK(function(program_with(stack), "head").body ==
+        Lines{"TiedHead::run(last, weights.words, answer, workspace.tied_head);"});
+}
+
+TEST_CASE("a pooler whose tensors the checkpoint lacks is left out") {
+  Stack stack = stack_with("input_ids", {words});
+  stack.pooler = {families::Pool{families::Pooling::first}, families::LinearRows{"dense", 4}};
+  families::Tensors tensors;
+  tensors["words.weight"] = {"F32", {100, 4}, 0, 1600};
+  const Program program = program_with(stack, tensors);
+  CHECK(program.functions.size() == 1);
+  CHECK(program.rows.back().what == "left out, because the checkpoint lacks dense.bias");
+  CHECK(member(program, "dense").empty());
+}
+
+TEST_CASE("errors name the model and what it lacks") {
+  const auto error = [](const Stack& stack, const families::Tensors& tensors) {
+    return examples::error_of<safetensors::Error>([&] { (void)program_with(stack, tensors); });
+  };
+  Stack stack = stack_with("input_values", {});
+  stack.input.missing = "Ladon lacks X";
+  CHECK(error(stack, {}) == R"(config.json: "model_type" is "test": Ladon lacks X)");
+  CHECK(error(stack_with("input_ids", {words}), {{"other", {"F32", {1}, 0, 4}}}) ==
+        R"(config.json: "model_type" is "test": the checkpoint lacks the tensor "words.weight")");
+}
+
+TEST_SUITE_END();
+
+}  // namespace ladon::import
