@@ -272,7 +272,7 @@ TEST_CASE("logits that are no numbers give no token") {
   CHECK(generator.status() == TextStatus::ready);
 }
 
-TEST_CASE("seeds choose the text, and a penalty changes it") {
+TEST_CASE("seeds and penalties change the text") {
   Rotated parts;
   using Generator = TextGenerator<Rotated, 4>;
   const auto generator = std::make_unique<Generator>();
@@ -286,10 +286,11 @@ TEST_CASE("seeds choose the text, and a penalty changes it") {
   const Tokens one = write(1);
   CHECK(write(1) == one);
   CHECK(write(2) != one);
-  CHECK(generator->read(parts, one.data(), 1) == TextStatus::ready);
-  float& logit = generator->logits()[7];
-  logit = 100;
-  CHECK(generator->choose(generator->logits()) == 7);
+  generator->clear();
+  generator->choose.start({});
+  const std::int32_t likeliest = generator->next(parts, one.data(), 1);
+  ladon::penalise_repetition<vocabulary>(&likeliest, 1, 1e30f, generator->logits());
+  CHECK(generator->choose(generator->logits()) != likeliest);
 }
 
 }  // namespace ladon_test

@@ -38,12 +38,10 @@ void add_convolutions(Config& config, std::vector<Step>& steps) {
                                     .stride = strides[i],
                                     .bias = bias,
                                     .after = normed ? After::nothing : after});
-    if (norm == "layer") {
-      steps.emplace_back(NormRows{.name = name + ".layer_norm"});
-      steps.emplace_back(Apply{after});
-    } else if (normed) {
+    if (norm == "layer")
+      steps.insert(steps.end(), {NormRows{.name = name + ".layer_norm"}, Apply{after}});
+    else if (normed)
       steps.emplace_back(GroupNormRows{.name = name + ".layer_norm", .groups = outputs[0], .after = after});
-    }
   }
 }
 

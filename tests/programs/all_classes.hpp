@@ -134,6 +134,34 @@ constexpr ladon::Model single{.tokens = 1, .model = 16, .heads = 2, .feed_forwar
 using SingleLayer = ladon::EncoderLayer<single>;
 template struct UseEncoder<SingleLayer, SingleLayer::Cache>;
 
+// What a model computes before its layers.
+constexpr ladon::ConvolutionModel convolution{
+    .length = 20, .inputs = 6, .outputs = 8, .width = 3, .stride = 2, .before = 1, .behind = 2, .groups = 2};
+constexpr ladon::PatchModel patches{.rows = 24,
+                                    .columns = 37,
+                                    .patch_rows = 16,
+                                    .patch_columns = 16,
+                                    .stride_rows = 4,
+                                    .model = 9,
+                                    .transposed = true,
+                                    .precision = ladon::PrecisionKind::int8};
+constexpr ladon::SeriesModel series{.length = 9, .patch = 4, .stride = 3};
+struct UseInputs {
+  using Convolution = ladon::Convolution<convolution>;
+  using Patches = ladon::PatchEmbedding<patches>;
+  static void convolve(const float* from, const Convolution::Weights& weights, float* to,
+                       Convolution::Workspace& workspace) {
+    Convolution::run(from, 20, weights, to, workspace);
+    ladon::group_norm<2, 8>(from, from, 1e-5f, 10, to, to);
+    ladon::fold_weight_norm<convolution>(from, from, to);
+    ladon::transpose(2, 3, from, to);
+  }
+  static void embed(const float* from, const Patches::Weights& weights, float* to, Patches::Workspace& workspace) {
+    Patches::run(from, weights, to, workspace);
+    ladon::series_patches<series>(from, to, ladon::series_scale<9>(from));
+  }
+};
+
 // The functions that belong to no class.
 struct UseFunctions {
   static bool run(const ladon::Linear<8, 16>& linear, const float (&from)[16], float (&to)[8],

@@ -29,24 +29,25 @@ Description described_modules(const std::vector<ModuleText>& modules) {
   (void)folder.file("modules.json", list + "]");
   return describe(folder.path());
 }
-const std::string pooling = "sentence_transformers.models.Pooling",
-                  normalize = "sentence_transformers.models.Normalize", dense = "sentence_transformers.models.Dense";
+const std::string pooling_module = "sentence_transformers.models.Pooling",
+                  normalize_module = "sentence_transformers.models.Normalize",
+                  dense_module = "sentence_transformers.models.Dense";
 
 // Returns the pooling of a config.json of the module, and -1 if steps lack it.
 int pooled(const std::string& config) {
-  const std::vector<Step> steps = described_modules({{pooling, "1_Pooling", config}}).stacks[0].pooler;
+  const std::vector<Step> steps = described_modules({{pooling_module, "1_Pooling", config}}).stacks[0].pooler;
   return steps.empty() ? -1 : static_cast<int>(std::get<Pool>(steps.at(0)).pooling);
 }
-constexpr int number(Pooling pooling_of_rows) { return static_cast<int>(pooling_of_rows); }
+constexpr int number_of_pooling(Pooling pooling_of_rows) { return static_cast<int>(pooling_of_rows); }
 
 }  // namespace
 
 TEST_SUITE_BEGIN("sentences");
 
 TEST_CASE("modules replace the pooler and the head") {
-  const Stack stack = described_modules({{pooling, "1_Pooling", R"("pooling_mode_mean_tokens": true)"},
-                                         {dense, "2_Dense", R"("out_features": 16, "bias": false)"},
-                                         {normalize, "3_Normalize", ""}})
+  const Stack stack = described_modules({{pooling_module, "1_Pooling", R"("pooling_mode_mean_tokens": true)"},
+                                         {dense_module, "2_Dense", R"("out_features": 16, "bias": false)"},
+                                         {normalize_module, "3_Normalize", ""}})
                           .stacks[0];
   CHECK(stack.head.empty());
   REQUIRE(stack.pooler.size() == 3);
@@ -61,11 +62,11 @@ TEST_CASE("modules replace the pooler and the head") {
 
 TEST_CASE("kinds of pooling") {
   const std::string mean = R"("pooling_mode_mean_tokens": )";
-  CHECK(pooled(R"("word_embedding_dimension": 32)") == number(Pooling::mean));
-  CHECK(pooled(mean + R"(false, "pooling_mode_cls_token": true)") == number(Pooling::first));
-  CHECK(pooled(mean + R"(false, "pooling_mode_max_tokens": true)") == number(Pooling::maximum));
-  CHECK(pooled(mean + R"(false, "pooling_mode_lasttoken": true)") == number(Pooling::last));
-  CHECK(pooled(R"("pooling_mode": "cls")") == number(Pooling::first));
+  CHECK(pooled(R"("word_embedding_dimension": 32)") == number_of_pooling(Pooling::mean));
+  CHECK(pooled(mean + R"(false, "pooling_mode_cls_token": true)") == number_of_pooling(Pooling::first));
+  CHECK(pooled(mean + R"(false, "pooling_mode_max_tokens": true)") == number_of_pooling(Pooling::maximum));
+  CHECK(pooled(mean + R"(false, "pooling_mode_lasttoken": true)") == number_of_pooling(Pooling::last));
+  CHECK(pooled(R"("pooling_mode": "cls")") == number_of_pooling(Pooling::first));
   CHECK(pooled(R"("pooling_mode": "weightedmean")") == -1);
   CHECK(pooled(mean + R"(true, "pooling_mode_cls_token": true)") == -1);
   CHECK(pooled(mean + R"(true, "pooling_mode_weightedmean_tokens": true)") == -1);
@@ -77,16 +78,16 @@ TEST_CASE("modules that steps lack are named") {
   CHECK(lstm.stacks[0].pooler.empty());
   CHECK(lstm.stacks[0].head.size() == 3);
   const std::string mish = R"("out_features": 16, "activation_function": "torch.nn.modules.activation.Mish")";
-  CHECK(described_modules({{dense, "1_Dense", mish}}).outside.back() == "modules.json: Dense in \"1_Dense\"");
+  CHECK(described_modules({{dense_module, "1_Dense", mish}}).outside.back() == "modules.json: Dense in \"1_Dense\"");
 }
 
 TEST_CASE("wrong modules are errors") {
-  CHECK_THROWS_WITH_AS(described_modules({{normalize, "../other", ""}}),
+  CHECK_THROWS_WITH_AS(described_modules({{normalize_module, "../other", ""}}),
                        doctest::Contains("\"path\": expected a folder inside the model's"), safetensors::Error);
-  CHECK_THROWS_AS(described_modules({{pooling, "1_Pooling", ""}}), safetensors::Error);
-  CHECK_THROWS_WITH_AS(described_modules({{dense, "1_Dense", R"("bias": true)"}}),
+  CHECK_THROWS_AS(described_modules({{pooling_module, "1_Pooling", ""}}), safetensors::Error);
+  CHECK_THROWS_WITH_AS(described_modules({{dense_module, "1_Dense", R"("bias": true)"}}),
                        doctest::Contains("\"out_features\""), safetensors::Error);
-  CHECK_THROWS_WITH_AS(described_modules({{pooling, "1_Pooling", R"("pooling_mode_cls_token": 1)"}}),
+  CHECK_THROWS_WITH_AS(described_modules({{pooling_module, "1_Pooling", R"("pooling_mode_cls_token": 1)"}}),
                        doctest::Contains("expected true or false"), safetensors::Error);
 }
 
