@@ -15,7 +15,7 @@
 //       typename S::Options options() const;
 //     };
 //
-// docs/decoding.md has a complete example.
+// The functions may change the members, such as a workspace of the head. docs/decoding.md has a complete example.
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>
