@@ -1,7 +1,9 @@
-// Fuzzes the reader of safetensors files. The reader must accept any bytes as a file, or throw files::Error.
+// Fuzzes the reader of safetensors files, and `take`. The reader must accept any bytes as a file, or throw
+// files::Error. `take` must make a part of any tensor, or throw files::Error.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ladon/safetensors.hpp>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -62,6 +64,48 @@ void check_values(const Safetensors& file, const std::string& name, const Tensor
   }
 }
 
+template <class View>
+void read(const View& view) {
+  if constexpr (requires { view.data; }) {
+    const auto values = std::as_bytes(std::span(view.data, View::size));
+    require(view.data != nullptr && sum_of(values) <= 255 * values.size(), "bytes are bytes");
+  }
+}
+
+// Takes a part, and reads all values.
+template <class Part>
+void check_part(const Safetensors& file, const std::string& name) {
+  Part part{};
+  try {
+    ladon::safetensors::take(file, name, part);
+    if constexpr (requires { part.weight; }) {
+      read(part.weight);
+      read(part.bias);
+    } else {
+      read(part);
+    }
+    if constexpr (requires { part.scale; }) {
+      read(part.scale);
+      read(part.row_sum);
+    }
+  } catch (const files::Error& error) {
+    require_shown(error.what(), "an error of a part");
+  }
+}
+
+template <class Precision>
+using Linear = ladon::Linear<2, 8, ladon::Order::out_in, ladon::Bias::without, Precision>;
+
+void check_parts(const Safetensors& file, const std::string& name) {
+  check_part<Linear<ladon::precision::Float32>>(file, name);
+  check_part<Linear<ladon::precision::BFloat16>>(file, name);
+  check_part<Linear<ladon::precision::Int8<8>>>(file, name);
+  check_part<Linear<ladon::precision::Int8<8, true>>>(file, name);
+  check_part<ladon::Linear<2, 3, ladon::Order::in_out>>(file, name);
+  check_part<ladon::Norm<2>>(file, name);
+  check_part<ladon::MatrixView<const float, 2, 3>>(file, name);
+}
+
 void check(const Safetensors& file, std::size_t file_size) {
   std::size_t bytes = 0;
   for (const auto& [name, tensor] : file.tensors()) {
@@ -69,6 +113,8 @@ void check(const Safetensors& file, std::size_t file_size) {
     bytes += data.size();
     require(sum_of(data) <= 255 * data.size(), "bytes are bytes");
     check_values(file, name, tensor);
+    check_parts(file, name);
+    if (name.ends_with(".weight")) check_parts(file, name.substr(0, name.rfind('.')));
   }
   require(bytes <= file_size, "all tensors lie in the file");
   const std::string list = weights::list(file);

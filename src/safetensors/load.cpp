@@ -126,7 +126,7 @@ std::vector<const std::byte*> find_part(const File& file, const std::string& nam
   std::vector<std::string> problems;
   for (weights::Member& member : spec.members) {
     const bool is_bias = member.role.ends_with("_bias");
-    member.name = name;
+    member.name = files::escaped(name);
     const std::string tensor = name_in(file, name, is_bias), wanted = name + (is_bias ? ".bias" : ".weight");
     sources.push_back({{.tensor = tensor,
                         .shape = member.shape,

@@ -231,4 +231,8 @@ TEST_CASE("each error of a part names its tensor") {
   check_contains(complaint_of_part<Map<ladon::precision::BFloat16>>(
                      Checkpoint().add("a.weight", 4, 8, INFINITY).add("a.bias", 4, 0), "a"),
                  R"(tensor "a.weight": expected finite weights, found an infinity at row 0, column 0)");
+  // Names in errors are escaped, so that a file cannot send control sequences to a terminal.
+  check_contains(complaint_of_part<Linear>(Checkpoint().add("\\u001bx", 3, 8, 0).add("\\u001bx.bias", 4, 0), "\x1bx"),
+                 R"(
+  \u001bx: tensor "\u001bx": expected shape [4,8])");
 }
