@@ -2,7 +2,7 @@
 // Writes a text token by token. A class of the program has the parts of a model:
 //     struct Parts {
 //       template <std::size_t Tokens>
-//       using Stack = ladon::Encoder<llama(Tokens)>;  // or a Decoder; for 1 token and for the tokens of a prompt
+//       using Stack = ladon::Encoder<llama(Tokens)>;  // or a Decoder
 //       static constexpr std::size_t vocabulary = 32000;
 //       Stack<1>::Weights weights;
 //
@@ -15,7 +15,7 @@
 //       typename S::Options options() const;
 //     };
 //
-// The functions may change the members, such as a workspace of the head. docs/decoding.md has a complete example.
+// The functions may change members, such as a workspace. docs/decoding.md has an example.
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>
@@ -70,7 +70,7 @@ class TextGenerator {
       for (auto& cache : caches_) cache.clear();
     }
   }
-  // Begins a new text of a decoder: the answer to the `rows` rows of `memory` [rows][model], the output of an encoder.
+  // Begins a new text of a decoder, which attends to `memory` [rows][model], the output of an encoder.
   constexpr void start(Parts& parts, const float* memory, std::size_t rows) noexcept
     requires attends_memory
   {
@@ -80,7 +80,7 @@ class TextGenerator {
     Step::project_memory(memory, parts.weights, memory_.caches, memory_.workspace, options);
   }
 
-  // Appends tokens to the text. Changes nothing if the status is not `ready`.
+  // Appends tokens. Changes nothing if the status is not `ready`.
   constexpr TextStatus read(Parts& parts, const std::int32_t* ids, std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i) {
       if (ids[i] < 0 || static_cast<std::size_t>(ids[i]) >= Parts::vocabulary)
@@ -98,8 +98,8 @@ class TextGenerator {
     return status_ = TextStatus::ready;
   }
 
-  // Appends tokens to the text, and returns the choice for the token behind them, which the text does not contain yet.
-  // Returns no_token if the status is not `ready`, or if no logit is a number.
+  // Appends tokens. Returns the choice for the next token, which the text does not contain yet. Returns no_token if the
+  // status is not `ready`, or if no logit is a number.
   constexpr std::int32_t next(Parts& parts, const std::int32_t* ids, std::size_t count) noexcept {
     return read(parts, ids, count) == TextStatus::ready ? choose(logits_) : no_token;
   }
@@ -110,7 +110,6 @@ class TextGenerator {
 
  private:
   struct Nothing {};
-  // The projected memory of a decoder.
   template <class Stack>
   struct Memory {};
   template <class Stack>

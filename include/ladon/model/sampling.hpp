@@ -47,7 +47,7 @@ struct Likeliest {
 };
 
 // Makes the tokens of a text less likely: divides their logits by `penalty`, if negative multiplies them (CTRL, arXiv
-// 1909.05858). A repeated id counts once, and an id that is no token is skipped. Takes O(count^2).
+// 1909.05858). Repeated ids count once, ids that are no tokens never. Takes O(count^2).
 template <std::size_t Vocabulary>
 constexpr void penalise_repetition(const std::int32_t* ids, std::size_t count, float penalty, float* logits) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
@@ -68,7 +68,6 @@ class Sampler {
   constexpr Sampler() noexcept = default;
   constexpr explicit Sampler(const Sampling& sampling) noexcept { start(sampling); }
 
-  // Begins a new sequence of choices.
   constexpr void start(const Sampling& sampling) noexcept { sampling_ = sampling; }
 
   // Returns a token, or no_token. `logits` is [Vocabulary].
@@ -203,7 +202,7 @@ class Sampler {
     return static_cast<double>((state * 0x2545f4914f6cdd1du) >> 11) * 0x1p-53;
   }
 
-  Sampling sampling_{0, 0, 0, 0};  // `seed` is the state of the generator. All bytes are 0, so statics need no flash
+  Sampling sampling_{0, 0, 0, 0};  // `seed` is the generator's state; all bytes 0 need no flash
   std::size_t count_ = 0;
   std::int32_t tokens_[Vocabulary]{};  // the first count_ tokens may be chosen
   float weights_[Vocabulary]{};        // of these tokens
