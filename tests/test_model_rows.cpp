@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <initializer_list>
 #include <limits>
 
 #include <doctest/doctest.h>
@@ -110,7 +111,7 @@ TEST_CASE("rows of length 1, also from very large and very small numbers, and a 
 
 TEST_CASE("activations of arrays of every length") {
   using ladon::Activation;
-  for (const std::size_t count : {0, 1, 3, 16, 17, 65}) {
+  for (const std::size_t count : std::initializer_list<std::size_t>{0, 1, 3, 16, 17, 65}) {
     CAPTURE(count);
     const Floats x = Random(count).normals(count, 3);
     const auto activated = [&](auto activate) {
@@ -135,7 +136,7 @@ TEST_CASE("activations of arrays of every length") {
 
 TEST_CASE("pooling: the mean and the largest of each feature, and the first and the last row") {
   constexpr std::size_t width = 11;
-  for (const std::size_t tokens : {0, 1, 2, 50}) {
+  for (const std::size_t tokens : std::initializer_list<std::size_t>{0, 1, 2, 50}) {
     CAPTURE(tokens);
     const Floats x = Random(tokens).normals(tokens * width);
     const auto pooled = [&](auto pool) { return run_twice(width, [&](float* y) { pool(x.data(), tokens, y); }); };
