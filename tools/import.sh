@@ -8,6 +8,7 @@
 # With --check-all FOLDER...: does so for each folder of a model, or each such folder in FOLDER, and prints a line:
 #     NAME ok ERROR          the largest error, relative to the largest number of the last hidden state
 #     NAME missing REASON
+#     NAME skipped           there are no recorded inputs
 #     NAME wrong REASON      the exit status is 1
 import_model() {
   [ $# -gt 0 ] || die "name a folder with config.json and safetensors files; ./dev import --help lists the options"

@@ -104,6 +104,12 @@ std::string precision_member(PrecisionKind precision) {
   return std::string(".precision = ladon::PrecisionKind::") + precision_name(precision);
 }
 
+// Rotation needs a multiple of 8 inputs. Other linear maps have int8 weights without rotation.
+PrecisionKind Chain::precision_of(std::size_t inputs) const {
+  const PrecisionKind precision = scene_.program.choices.precision;
+  return precision == PrecisionKind::rotated_int8 && inputs % 8 != 0 ? PrecisionKind::int8 : precision;
+}
+
 Chain::Chain(Scene& scene, std::string place, Rows first)
     : rows(std::move(first)), scene_(scene), place_(std::move(place)) {}
 
@@ -189,7 +195,7 @@ void Chain::apply(const families::Lookup& step) {
   if (scene_.table.table.empty()) scene_.table = step;
   ids_ = rows.at;
   const std::string type = "ladon::EmbeddingTable<" + std::to_string(step.rows) + ", " + std::to_string(step.features) +
-                           precision_argument(scene_.program.choices.precision) + ">";
+                           precision_argument(precision_of(step.features)) + ">";
   const std::string member = part(without_weight(step.table), type, Bias::without),
                     to = target(rows.most, step.features);
   body.push_back("ladon::embed(weights." + member + ", " + rows.at + ", " + rows.count + ", " + to +
@@ -260,7 +266,7 @@ void Chain::linear(const std::string& name, const std::string& member, const std
   scene_.program.headers.insert("model/linear_rows.hpp");
   scene_.program.parts += "using " + type + " = ladon::LinearRows<" + std::to_string(rows.most) + ", " +
                           std::to_string(outputs) + ", " + std::to_string(rows.width) + ", ladon::Order::out_in, " +
-                          text_of(bias) + precision_argument(scene_.program.choices.precision) + ">;\n";
+                          text_of(bias) + precision_argument(precision_of(rows.width)) + ">;\n";
   const std::string memory = identifier(type), to = target(rows.most, outputs);
   scene_.program.workspace.push_back(type + "::Workspace " + memory + ";");
   body.push_back(type + "::run(" + rows.at + ", weights." + member + ", " + to + ", workspace." + memory +
@@ -359,7 +365,8 @@ void Chain::apply(const families::Patches& step) {
   add("model", text_of(step.outputs));
   if (step.bias != Bias::with) add("bias", text_of(step.bias));
   if (step.transposed) add("transposed", "true");
-  const std::string precision = precision_member(scene_.program.choices.precision);
+  const std::string precision =
+      precision_member(precision_of(step.channels * step.patch_frames * step.patch_rows * step.patch_columns));
   scene_.program.parts += "inline constexpr ladon::PatchModel " + member + "_model{" + members +
                           (precision.empty() ? "" : ", " + precision) + "};\nusing " + type +
                           " = ladon::PatchEmbedding<" + member + "_model>;\n";
@@ -391,7 +398,8 @@ std::string Chain::declare(const families::ConvolveRows& step, const std::string
   if (step.behind != 0) members += ", .behind = " + text_of(step.behind);
   if (step.groups != 1) members += ", .groups = " + text_of(step.groups);
   if (step.bias != Bias::with) members += ", .bias = " + text_of(step.bias);
-  const auto precision = step.weight_norm ? PrecisionKind::float32 : scene_.program.choices.precision;
+  const auto precision =
+      step.weight_norm ? PrecisionKind::float32 : precision_of(rows.width / step.groups * step.width);
   if (precision != PrecisionKind::float32) members += ", " + precision_member(precision);
   scene_.program.parts += "inline constexpr ladon::ConvolutionModel " + member + "_model{" + members + "};\nusing " +
                           type + " = ladon::Convolution<" + member + "_model>;\n";

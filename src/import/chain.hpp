@@ -83,6 +83,7 @@ class Chain {
   void linear(const std::string& name, const std::string& member, const std::string& type, std::size_t outputs,
               Bias bias);
   std::string declare(const families::ConvolveRows& step, const std::string& member, const std::string& type);
+  [[nodiscard]] PrecisionKind precision_of(std::size_t inputs) const;
   void for_each_number(const std::string& statement);
   void activate(families::After function, const std::string& at);
   // Adds a row to the table of --dry-run.

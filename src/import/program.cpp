@@ -97,6 +97,7 @@ class Builder {
 
   void build() {
     std::vector<Stack>& stacks = program_.description.stacks;
+    expect_precision();
     for (const Stack& stack : stacks) expect_input(stack);
     const bool has_decoder = std::any_of(stacks.begin(), stacks.end(), [](auto& s) { return s.attends_memory; });
     for (Stack& stack : stacks) {
@@ -119,6 +120,11 @@ class Builder {
  private:
   [[nodiscard]] std::string suffix(const Stack& stack) const {
     return program_.description.stacks.size() == 1 ? "" : "_" + stack.name;
+  }
+  void expect_precision() const {
+    for (const auto& [name, tensor] : scene_.tensors)
+      if (tensor.dtype == "I8" && program_.choices.precision != PrecisionKind::int8)
+        throw Unsupported("the tensor " + files::in_quotes(name) + " has int8 weights, which need --precision int8");
   }
   void expect_input(const Stack& stack) const {
     if (!stack.input.missing.empty()) throw Unsupported(stack.input.missing);
@@ -249,12 +255,18 @@ class Builder {
       program_.rows.push_back({name + suffix(stack), "left out, because the checkpoint lacks " + missing, 0});
       return false;
     }
+    const bool reads_rows =
+        std::any_of(chain.body.begin(), chain.body.end(), [](auto& line) { return line.find(" rows") != line.npos; });
     const std::string width = std::to_string(chain.rows.width);
     add_function({"Computes `" + to + "` [" + width + "] from `" + input + "` " +
                   (of_one_row ? "[" + std::to_string(rows.width) + "], one row."
                               : "[rows][" + std::to_string(rows.width) + "].")},
                  "void", name + suffix(stack),
-                 "const float* " + input + ", " + (of_one_row ? "" : "std::size_t rows, "), std::move(chain.body), to);
+                 "const float* " + input + ", " +
+                     (of_one_row   ? ""
+                      : reads_rows ? "std::size_t rows, "
+                                   : "std::size_t, "),
+                 std::move(chain.body), to);
     program_.results.push_back({name + suffix(stack), to, 1, chain.rows.width, {{.name = input, .fixed = of_one_row}}});
     return true;
   }

@@ -153,6 +153,8 @@ TEST_CASE("errors name the model and what it lacks") {
   CHECK(error(stack, {}) == R"(config.json: "model_type" is "test": Ladon lacks X)");
   CHECK(error(stack_with("input_ids", {words}), {{"other", {"F32", {1}, 0, 4}}}) ==
         R"(config.json: "model_type" is "test": the checkpoint lacks the tensor "words.weight")");
+  CHECK(error(stack_with("input_ids", {words}), {{"a", {"I8", {1}, 0, 1}}}) ==
+        R"(config.json: "model_type" is "test": the tensor "a" has int8 weights, which need --precision int8)");
 }
 
 TEST_SUITE_END();
