@@ -36,18 +36,19 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/ladonConfigVersio
 install(FILES ${PROJECT_BINARY_DIR}/package/ladonConfig.cmake ${PROJECT_BINARY_DIR}/package/ladonConfigVersion.cmake
   cmake/ladon_headers.cmake DESTINATION ${ladon_package_dir} COMPONENT ladon)
 
-# Installs ladon_add_kernel, ladon_report and ladon_install_kernel. As in the source tree, ladon_add_kernel finds the
+# Installs ladon_add_kernel, ladon_add_model, ladon_report and ladon_install_kernel. As in the source tree, ladon_add_kernel finds the
 # sources of kernels in ../src, relative to the folder of ladon_add_kernel.cmake.
-install(FILES cmake/arch_flags.cmake cmake/ladon_add_kernel.cmake cmake/ladon_report.cmake cmake/report.cmake
+install(FILES cmake/arch_flags.cmake cmake/ladon_add_kernel.cmake cmake/ladon_add_model.cmake cmake/ladon_report.cmake
+  cmake/report.cmake
   cmake/wasm_tools.cmake cmake/ladon_install_kernel.cmake cmake/ladon_pkg_config.cmake cmake/kernelConfig.cmake.in
   cmake/kernel.pc.in
   DESTINATION ${ladon_package_dir} COMPONENT ladon)
 install(DIRECTORY cmake/kernel DESTINATION ${ladon_package_dir} COMPONENT ladon)
 install(DIRECTORY src/c_kernel DESTINATION ${ladon_share_dir}/src COMPONENT ladon)
 
-# Installs the program ladon-weights.
+# Installs the programs ladon-weights and ladon-import.
 if(LADON_BUILD_WEIGHTS_TOOL)
-  install(TARGETS ladon_weights RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ladon)
+  install(TARGETS ladon_weights ladon_import RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ladon)
 endif()
 
 # Installs the library ladon::safetensors.

@@ -10,10 +10,12 @@
 #     NAME missing REASON
 #     NAME skipped           there are no recorded inputs
 #     NAME wrong REASON      the exit status is 1
+# With --c DIR, also builds the library. With --firmware DIR --cpu CORE, also builds it for this core, and prints what it
+# takes of flash, RAM and stack; then --check runs it in QEMU.
 import_model() {
   [ $# -gt 0 ] || die "name a folder with config.json and safetensors files; ./dev import --help lists the options"
   if [ "$1" = --check-all ]; then check_all_imports "${@:2}"; return; fi
-  local folder=$1 cpp='' io='' precision=float32 arguments=() tool
+  local folder=$1 cpp='' c='' core='' io='' precision=float32 arguments=() tool firmware=''
   while [ $# -gt 0 ]; do
     case $1 in
       --check)
@@ -23,11 +25,24 @@ import_model() {
         [ $# -gt 1 ] || die "$1 needs a value"
         if [ "$1" = --cpp ]; then cpp=$2; else precision=$2; fi
         arguments+=("$1" "$2"); shift ;;
+      --c | --firmware)
+        [ $# -gt 1 ] || die "$1 needs a folder"
+        if [ "$1" = --firmware ]; then firmware=yes; fi
+        c=$2; arguments+=(--c "$2"); shift ;;
+      --cpu)
+        [ $# -gt 1 ] || die "--cpu needs a core, such as cortex-m4"
+        core=$2; shift ;;
       *) arguments+=("$1") ;;
     esac
     shift
   done
+  if [ -n "$firmware" ] && [ -z "$core" ]; then die "--firmware needs --cpu, such as --cpu cortex-m4"; fi
   tool=$(import_tool)
+  if [ -n "$c" ]; then
+    "$tool" "${arguments[@]}"
+    build_c "$tool" "$folder" "$c" "$io" "$precision" "$core"
+    return
+  fi
   if [ -z "$io" ]; then "$tool" "${arguments[@]}"; return; fi
   if [ -z "$cpp" ]; then
     cpp=$builds/import/$(basename "$folder")
@@ -56,6 +71,33 @@ check_import() {
   program=$(sed -n 's/^project(\([a-z0-9_]*\) .*/\1/p' "$cpp/CMakeLists.txt")
   "$cpp/build/$program" "$folder" --inputs "$io" --outputs "$cpp/build/last.safetensors"
   "$tool" --compare "$io" "$cpp/build/last.safetensors" --precision "$precision"
+}
+
+# build_c TOOL FOLDER C IO PRECISION CORE: builds the C library in the folder C, for this machine and for CORE, if any.
+build_c() {
+  local tool=$1 folder=$2 c=$3 io=$4 precision=$5 core=$6 name targets
+  name=$(sed -n 's/^project(\([a-z0-9_]*\) .*/\1/p' "$c/CMakeLists.txt")
+  targets=("$name" "${name}_main")
+  if [ -n "$core" ]; then targets=("${name}_weights_file"); fi
+  if [ -n "$io" ]; then targets+=("${name}_check"); fi
+  cmake -S "$c" -B "$c/build" -G Ninja -DLADON_SOURCE_DIR="$root" -DCHECKPOINT="$(cd "$folder" && pwd)" \
+    >"$c/configure.log" 2>&1 || die "CMake fails: see $c/configure.log"
+  rm "$c/configure.log"
+  cmake --build "$c/build" --target "${targets[@]}" >&2
+  if [ -n "$io" ]; then
+    LADON_SAMPLE=$c/build/sample "$c/build/${name}_check" "$folder" --inputs "$io" \
+      --outputs "$c/build/last.safetensors"
+    "$tool" --compare "$io" "$c/build/last.safetensors" --precision "$precision"
+  fi
+  if [ -z "$core" ]; then
+    say "$c/$name.h, $c/build/lib$name.a"
+    return
+  fi
+  configure_firmware "$c" "$c/$core" "$core" -DLADON_SOURCE_DIR="$root" -DIMAGE="$(cd "$c" && pwd)/build/$name.weights"
+  cmake --build "$c/$core" --target "$name" "${name}_board" >&2
+  cmake --build "$c/$core" --target "${name}_report"
+  say "$c/$name.h, $c/$core/lib$name.a"
+  if [ -n "$io" ]; then "$root/examples/firmware/board/run" "$core" "$c/$core/${name}_board" "$c/build/sample"; fi
 }
 
 check_all_imports() {

@@ -140,9 +140,10 @@ macro(ladon_kernel_code)
   endif()
 endmacro()
 
-# ladon_kernel_add_object(<file> <arch>): compiles <folder>/<file>.cpp and adds the object to the kernel's library
+# ladon_kernel_add_object(<file> <arch>): compiles <folder>/<file>.cpp, which includes c_header, and adds the object to
+# the kernel's library
 macro(ladon_kernel_add_object file arch)
-  ladon_kernel_object_library(${file}_code ${arch} ${folder}/${file}.cpp ${folder}/${NAME}.h)
+  ladon_kernel_object_library(${file}_code ${arch} ${folder}/${file}.cpp ${c_header})
   add_dependencies(${file}_code ${NAME}_header)
   if(objects_can_be_local)
     set(linked ${folder}/${file}.r.o)
@@ -170,7 +171,7 @@ macro(ladon_kernel_library)
   if(CMAKE_C_COMPILER_LOADED) # a toolchain file may set a C compiler although the project does not use C
     set(language C)
   endif()
-  set_target_properties(${NAME} PROPERTIES LINKER_LANGUAGE ${language} LADON_HEADER ${folder}/${NAME}.h
+  set_target_properties(${NAME} PROPERTIES LINKER_LANGUAGE ${language} LADON_HEADER ${c_header}
     LADON_OBJECTS "${objects}" LADON_COMPILED "${compiled}" LADON_LINK_FLAGS "${link_flags}")
   if(objects_can_be_local)
     set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)

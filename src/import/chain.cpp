@@ -56,20 +56,6 @@ std::string without_weight(const std::string& name) {
   return name.ends_with(".weight") ? name.substr(0, name.size() - 7) : name;
 }
 
-const char* precision_name(PrecisionKind precision) {
-  switch (precision) {
-    case PrecisionKind::float32:
-      return "float32";
-    case PrecisionKind::bfloat16:
-      return "bfloat16";
-    case PrecisionKind::int8:
-      return "int8";
-    case PrecisionKind::rotated_int8:
-      return "rotated_int8";
-  }
-  return "";
-}
-
 std::string norm_type(std::size_t width, const families::NormRows& step) {
   Lines more{text_of(step.kind), text_of(step.bias), text_of(step.gain)};
   const families::NormRows defaults;
@@ -84,6 +70,20 @@ std::string norm_type(std::size_t width, const families::NormRows& step) {
 }
 
 }  // namespace
+
+const char* precision_name(PrecisionKind precision) {
+  switch (precision) {
+    case PrecisionKind::float32:
+      return "float32";
+    case PrecisionKind::bfloat16:
+      return "bfloat16";
+    case PrecisionKind::int8:
+      return "int8";
+    case PrecisionKind::rotated_int8:
+      return "rotated_int8";
+  }
+  return "";
+}
 
 std::string precision_argument(PrecisionKind precision) {
   switch (precision) {

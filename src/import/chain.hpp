@@ -103,6 +103,8 @@ class Chain {
 
 // Returns ", ladon::precision::BFloat16" and so on: the last argument of a type, or "" for float32.
 std::string precision_argument(PrecisionKind precision);
+// Returns "float32", "bfloat16" and so on.
+const char* precision_name(PrecisionKind precision);
 // Returns ".precision = ladon::PrecisionKind::bfloat16" and so on, or "" for float32.
 std::string precision_member(PrecisionKind precision);
 

@@ -64,6 +64,10 @@ std::string weights_text(const Program& program) {
     text.resize(std::max(text.size(), width), ' ');
     lines.push_back(text + "  // " + files::escaped(member.tensor));
   }
+  // ladon/model/image.hpp
+  lines.insert(lines.end(), {"", "template <class F>", "constexpr void for_each_part(F f) {"});
+  for (const Member& member : program.weights) lines.push_back("  f(" + member.name + ");");
+  lines.push_back("}");
   return struct_of("The tensors of the checkpoint. " + program.choices.name + "_weights.hpp fills them in.", "Weights",
                    lines);
 }
@@ -126,24 +130,6 @@ std::string weights_source(const Program& program) {
   for (const Member& member : program.weights)
     for (const std::string& line : member.load) text += "  " + line + "\n";
   return text + "  return weights;\n}\n\n}  // namespace " + name + "\n";
-}
-
-// Returns the statement that reads an argument from the recorded tensors.
-std::string read_argument(const Argument& argument, const std::string& space) {
-  const std::string name = files::in_quotes(argument.name);
-  if (argument.kind == Kind::ids)
-    return "const auto " + argument.name + " = records.ids(" + name + ", " + space + "most_" + argument.count + ", " +
-           std::to_string(argument.rows) + ");";
-  const std::string most = argument.fixed ? std::to_string(argument.most * argument.width)
-                                          : space + "most_" + argument.count + " * " + std::to_string(argument.width);
-  return "const auto " + argument.name + " = records.numbers(" + name + ", " + most +
-         (argument.fixed ? ", " + std::to_string(argument.most * argument.width) : "") + ");";
-}
-std::string pass_argument(const Argument& argument) {
-  std::string text = argument.name + ".data(), ";
-  if (argument.fixed) return text;
-  const std::string size = argument.name + ".size()";
-  return text + size + (argument.width == 1 ? "" : " / " + std::to_string(argument.width)) + ", ";
 }
 
 bool takes_tables(const Program& program, const std::string& function) {
@@ -246,6 +232,23 @@ std::string cmake_text(const Program& program) {
 }  // namespace
 
 std::string file_mark(bool is_cmake) { return std::string(is_cmake ? "# " : "// ") + mark; }
+
+std::string read_argument(const Argument& argument, const std::string& space) {
+  const std::string name = files::in_quotes(argument.name);
+  if (argument.kind == Kind::ids)
+    return "const auto " + argument.name + " = records.ids(" + name + ", " + space + "most_" + argument.count + ", " +
+           std::to_string(argument.rows) + ");";
+  const std::string most = argument.fixed ? std::to_string(argument.most * argument.width)
+                                          : space + "most_" + argument.count + " * " + std::to_string(argument.width);
+  return "const auto " + argument.name + " = records.numbers(" + name + ", " + most +
+         (argument.fixed ? ", " + std::to_string(argument.most * argument.width) : "") + ");";
+}
+std::string pass_argument(const Argument& argument) {
+  std::string text = argument.name + ".data(), ";
+  if (argument.fixed) return text;
+  const std::string size = argument.name + ".size()";
+  return text + size + (argument.width == 1 ? "" : " / " + std::to_string(argument.width)) + ", ";
+}
 
 std::vector<SourceFile> cpp_files(const Program& program) {
   const std::string& name = program.choices.name;

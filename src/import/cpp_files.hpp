@@ -16,6 +16,10 @@ struct SourceFile {
   std::string name;
   std::string text;
 };
+// Returns the statement that reads an argument from `records`, and the arguments of a call that pass it.
+std::string read_argument(const Argument& argument, const std::string& space);
+std::string pass_argument(const Argument& argument);
+
 // Returns NAME.hpp, NAME_weights.hpp, NAME_weights.cpp, main.cpp and CMakeLists.txt.
 std::vector<SourceFile> cpp_files(const Program& program);
 

@@ -6,6 +6,8 @@
 #include <iostream>
 #include <string>
 
+#include "c_files.hpp"
+#include "c_project.hpp"
 #include "compare.hpp"
 #include "cpp_files.hpp"
 #include "families.hpp"
@@ -24,10 +26,10 @@ namespace {
 constexpr int failure = 1, wrong_usage = 2;
 
 struct Options {
-  std::string folder, cpp, name, precision = "float32";
+  std::string folder, cpp, c, c_sources, name, weights = "inside", precision = "float32";
   std::vector<std::string> compared;
   std::size_t tokens = 0;
-  bool dry_run = false;
+  bool dry_run = false, dispatch = false;
 };
 
 constexpr const char* about = R"(
@@ -41,6 +43,12 @@ project into DIR:
   NAME_weights.cpp
   main.cpp           a program: NAME FOLDER --inputs IN.safetensors --outputs OUT.safetensors, or NAME FOLDER ID...
   CMakeLists.txt     cmake -S DIR -B DIR/build -DLADON_SOURCE_DIR=... && cmake --build DIR/build
+
+--c writes a CMake project of a C library into DIR, with the files NAME.hpp and NAME_weights.* above and
+
+  NAME.h             the C functions: NAME_start, NAME_run, ...
+  main.c             a small program
+  CMakeLists.txt     cmake -S DIR -B DIR/build -DLADON_SOURCE_DIR=... -DCHECKPOINT=FOLDER && cmake --build DIR/build
 
 If Ladon lacks a part of the model, ladon-import names its key in config.json, exits with 1, and writes nothing.
 
@@ -75,6 +83,9 @@ void write(const Options& options) {
   if (options.dry_run) std::cout << import::summary(program, file.tensors());
   files::flush(std::cout, "the table");
   if (!options.cpp.empty()) import::write_folder(options.cpp, import::cpp_files(program));
+  if (!options.c_sources.empty()) import::write_folder(options.c_sources, import::c_files(program));
+  const import::CChoices c{.dispatch = options.dispatch, .maps_weights = options.weights == "mapped"};
+  if (!options.c.empty()) import::write_folder(options.c, import::c_project_files(program, c));
 }
 
 }  // namespace
@@ -86,6 +97,13 @@ int main(int argc, char** argv) {
     auto* folder = app.add_option("folder", options.folder, "a folder with config.json and safetensors files")
                        ->type_name("FOLDER");
     auto* cpp = app.add_option("--cpp", options.cpp, "writes the program into this folder")->type_name("DIR");
+    auto* c = app.add_option("--c", options.c, "writes a C library with the model into this folder")->type_name("DIR");
+    auto* c_sources =
+        app.add_option("--c-sources", options.c_sources, "writes only its sources (ladon_add_model)")->type_name("DIR");
+    app.add_flag("--dispatch", options.dispatch, "--c: code for all instruction sets of this architecture");
+    app.add_option("--weights", options.weights, "--c: whether the library contains the weights")
+        ->check(CLI::IsMember({"inside", "mapped"}))
+        ->capture_default_str();
     app.add_option("--name", options.name, "the namespace, and the name of files (default: the folder's name)")
         ->type_name("NAME");
     app.add_option("--tokens", options.tokens, "the largest number of tokens of a call")
@@ -106,8 +124,8 @@ int main(int argc, char** argv) {
     try {
       app.parse(argc, argv);
       if (options.compared.empty() && folder->empty()) throw CLI::RequiredError("FOLDER");
-      if (options.compared.empty() && cpp->empty() && dry_run->empty())
-        throw CLI::RequiredError("--cpp DIR or --dry-run");
+      if (options.compared.empty() && cpp->empty() && c->empty() && c_sources->empty() && dry_run->empty())
+        throw CLI::RequiredError("--cpp DIR, --c DIR, --c-sources DIR or --dry-run");
     } catch (const CLI::ParseError& error) {
       return app.exit(error) == 0 ? 0 : wrong_usage;
     }

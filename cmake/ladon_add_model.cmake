@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+# ladon_add_model(<name> FOLDER <folder> ...): makes a static library and a C header of a whole model from the folder that
+# Hugging Face's save_pretrained writes, or from a folder with a config.json written by hand (docs/import.md).
+#
+#   lib<name>.a       the target <name>; the library needs no C++ runtime
+#   <name>.h          C11 and C++: <name>_start, <name>_run, ...
+#   <name>.weights    the file of all weights, for WEIGHTS mapped
+#
+#   FOLDER <folder>   config.json and the safetensors files
+#   SOURCES <folder>  what `ladon-import FOLDER --c-sources` wrote; by default, it is written into the build folder
+#   IMAGE <file>      the file of all weights, if another build has made it; needed in a cross build
+#   TOKENS <n>        the largest number of tokens of a call
+#   PRECISION float32|bfloat16|int8|rotated_int8      of the weights of linear maps
+#   WEIGHTS inside|mapped    whether the library contains the weights, or <name>_start gets them from the program
+#   DISPATCH, ARCH, OPTIMIZE    as in ladon_add_kernel
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/ladon_add_kernel.cmake)
+
+# The sources that `ladon-import --c-sources` writes, behind the name of the model.
+set(ladon_model_files .h .hpp _c.cpp _functions.inc _weights.hpp _weights.cpp _image.cpp CACHE INTERNAL "")
+
+function(ladon_add_model NAME)
+  if(NOT NAME MATCHES "^[a-z][a-z0-9_]*$")
+    message(FATAL_ERROR "ladon_add_model: the name is '${NAME}'; allowed: lower-case letters, digits and _")
+  endif()
+  cmake_parse_arguments(arg "DISPATCH" "FOLDER;SOURCES;IMAGE;TOKENS;PRECISION;WEIGHTS;ARCH;OPTIMIZE" "" ${ARGN})
+  foreach(choice "WEIGHTS inside|mapped" "PRECISION float32|bfloat16|int8|rotated_int8")
+    string(REGEX MATCH "([A-Z]+) (([^|]+).*)" found ${choice})
+    if(NOT DEFINED arg_${CMAKE_MATCH_1})
+      set(arg_${CMAKE_MATCH_1} ${CMAKE_MATCH_3})
+    endif()
+    if(NOT arg_${CMAKE_MATCH_1} MATCHES "^(${CMAKE_MATCH_2})$")
+      message(FATAL_ERROR "ladon_add_model(${NAME}): ${CMAKE_MATCH_1} is '${arg_${CMAKE_MATCH_1}}'; allowed: ${CMAKE_MATCH_2}")
+    endif()
+  endforeach()
+  if(arg_UNPARSED_ARGUMENTS OR NOT DEFINED arg_FOLDER AND NOT (DEFINED arg_SOURCES AND DEFINED arg_IMAGE))
+    message(FATAL_ERROR "ladon_add_model(${NAME}): '${arg_UNPARSED_ARGUMENTS}' is unknown, or FOLDER is missing")
+  endif()
+  foreach(path FOLDER SOURCES IMAGE)
+    if(DEFINED arg_${path})
+      cmake_path(ABSOLUTE_PATH arg_${path} BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+    endif()
+  endforeach()
+  ladon_kernel_places()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_model)
+  file(MAKE_DIRECTORY ${folder})
+  foreach(flag CHECKED ARGUMENT_CHECKS DETERMINISTIC)
+    set(arg_${flag} OFF)
+  endforeach()
+  set(arg_ARGUMENT_CHECKS ON)
+  ladon_kernel_truth(OPTIMIZE_given DEFINED arg_OPTIMIZE)
+  set(KEY_BLOCK_given false)
+  ladon_model_sources()
+  ladon_model_image()
+  ladon_model_objects()
+  ladon_kernel_library()
+  target_include_directories(${NAME} INTERFACE $<BUILD_INTERFACE:${model_sources}>)
+endfunction()
+
+# ladon_model_tool(<out>): sets <out> to the program ladon-import, or to its target.
+function(ladon_model_tool out)
+  if(COMMAND ladon_need_import_tool AND NOT CMAKE_CROSSCOMPILING)
+    ladon_need_import_tool()
+    set(${out} ladon_import PARENT_SCOPE)
+    return()
+  endif()
+  find_program(LADON_IMPORT_TOOL ladon-import)
+  ladon_kernel_refuse("the sources of the model need the program ladon-import: install Ladon for the build machine, name \
+the program with -DLADON_IMPORT_TOOL=<file>, or give SOURCES" NOT LADON_IMPORT_TOOL)
+  set(${out} ${LADON_IMPORT_TOOL} PARENT_SCOPE)
+endfunction()
+
+# Sets model_sources to the folder of the sources, and writes them if SOURCES is not given.
+macro(ladon_model_sources)
+  set(model_sources ${folder}/sources)
+  if(DEFINED arg_SOURCES)
+    set(model_sources ${arg_SOURCES})
+  else()
+    ladon_model_tool(tool)
+    set(options --name ${NAME} --precision ${arg_PRECISION})
+    if(DEFINED arg_TOKENS)
+      list(APPEND options --tokens ${arg_TOKENS})
+    endif()
+    file(GLOB shards CONFIGURE_DEPENDS ${arg_FOLDER}/*.json ${arg_FOLDER}/*.safetensors)
+    list(TRANSFORM ladon_model_files PREPEND ${model_sources}/${NAME} OUTPUT_VARIABLE outputs)
+    add_custom_command(OUTPUT ${outputs} COMMAND ${tool} ${arg_FOLDER} --c-sources ${model_sources} ${options}
+      DEPENDS ${shards} ${tool} VERBATIM COMMENT "Sources of the model ${NAME}")
+  endif()
+  set(c_header ${model_sources}/${NAME}.h)
+  add_custom_target(${NAME}_header DEPENDS ${model_sources}/${NAME}.h ${model_sources}/${NAME}.hpp)
+endmacro()
+
+# Sets `image` to the file of all weights.
+macro(ladon_model_image)
+  set(image ${CMAKE_CURRENT_BINARY_DIR}/${NAME}.weights)
+  if(DEFINED arg_IMAGE)
+    set(image ${arg_IMAGE})
+  elseif(CMAKE_CROSSCOMPILING)
+    message(FATAL_ERROR "ladon_add_model(${NAME}): a cross build needs IMAGE, the file ${NAME}.weights of a build for this machine")
+  else()
+    if(COMMAND ladon_need_safetensors)
+      ladon_need_safetensors()
+    endif()
+    add_executable(${NAME}_image EXCLUDE_FROM_ALL ${model_sources}/${NAME}_image.cpp ${model_sources}/${NAME}_weights.cpp)
+    target_include_directories(${NAME}_image PRIVATE ${model_sources})
+    target_link_libraries(${NAME}_image PRIVATE ladon::safetensors)
+    target_compile_definitions(${NAME}_image PRIVATE LADON_ALLOW_UNOPTIMIZED)
+    target_compile_options(${NAME}_image PRIVATE -O1) # it computes nothing
+    file(GLOB shards CONFIGURE_DEPENDS ${arg_FOLDER}/*.json ${arg_FOLDER}/*.safetensors)
+    add_custom_command(OUTPUT ${image} COMMAND ${NAME}_image ${arg_FOLDER} ${image} DEPENDS ${NAME}_image ${shards} VERBATIM
+      COMMENT "Weights of the model ${NAME}")
+    add_custom_target(${NAME}_weights_file DEPENDS ${image})
+  endif()
+endmacro()
+
+# Compiles the C functions for each instruction set, and the weights.
+macro(ladon_model_objects)
+  set(isas default)
+  if(DEFINED arg_ARCH)
+    set(isas ${arg_ARCH})
+  endif()
+  set(objects "")
+  set(compiled "")
+  set(code_targets "")
+  if(arg_DISPATCH)
+    string(REPLACE rotated_ "" precision ${arg_PRECISION})
+    ladon_dispatched_isas(isas ${precision} true)
+    ladon_kernel_refuse("DISPATCH is for x86-64, and for 64-bit Arm with Linux, with a GNU objcopy"
+      NOT (isas AND objects_can_be_local))
+    set(variants "")
+    foreach(isa IN LISTS isas)
+      file(CONFIGURE OUTPUT ${folder}/${NAME}_${isa}.cpp CONTENT
+        "#define LADON_MODEL_FUNCTION(name) ${NAME}_${isa}_##name\n#include \"${NAME}_c.cpp\"\n" @ONLY)
+      ladon_model_object(${NAME}_${isa} ${isa})
+      string(TOUPPER LADON_ISA_${isa} enumerator)
+      string(APPEND variants " F(${enumerator}, ${NAME}_${isa}, __VA_ARGS__)")
+    endforeach()
+    list(GET isas 0 every_machine)
+    ladon_kernel_put(model_dispatch.cpp ${folder}/${NAME}.cpp)
+    ladon_model_object(${NAME} ${every_machine})
+  else()
+    file(CONFIGURE OUTPUT ${folder}/${NAME}.cpp CONTENT "#include \"${NAME}_c.cpp\"\n" @ONLY)
+    ladon_model_object(${NAME} ${isas})
+  endif()
+  if(arg_WEIGHTS STREQUAL inside)
+    ladon_kernel_assembler_string(data_string "${image}")
+    ladon_kernel_put(model_weights.cpp ${folder}/${NAME}_stored.cpp)
+    set_source_files_properties(${folder}/${NAME}_stored.cpp PROPERTIES OBJECT_DEPENDS "${image}")
+    ladon_model_object(${NAME}_stored default)
+  endif()
+endmacro()
+
+macro(ladon_model_object file arch)
+  ladon_kernel_add_object(${file} ${arch})
+  target_include_directories(${file}_code PRIVATE ${model_sources})
+  if(arg_WEIGHTS STREQUAL inside)
+    target_compile_definitions(${file}_code PRIVATE LADON_MODEL_HAS_WEIGHTS)
+  endif()
+endmacro()

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes C functions around a Program.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cpp_files.hpp"
+
+namespace ladon::import {
+
+// Returns the sources of the library, which cmake/ladon_add_model.cmake compiles: NAME.h and NAME_c.cpp, the C++ files
+// that they include, and NAME_image.cpp: a program that writes all weights into one file (model/image.hpp).
+std::vector<SourceFile> c_files(const Program& program);
+
+// A function of NAME.h that computes something.
+struct CFunction {
+  std::string name;    // "bert_run"
+  std::string result;  // "last"
+  std::size_t most = 0, width = 0;
+  bool has_rows = false;  // it writes the number of rows, `result`_rows
+};
+std::vector<CFunction> c_functions(const Program& program);
+const std::vector<Argument>& c_arguments(const Program& program);
+
+}  // namespace ladon::import

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a CMake project around the C functions of a Program.
+#pragma once
+
+#include <vector>
+
+#include "cpp_files.hpp"
+
+namespace ladon::import {
+
+struct CChoices {
+  bool dispatch = false;      // code for several instruction sets
+  bool maps_weights = false;  // the program gives the weights to NAME_start
+};
+// Returns the sources of the library (c_files), and main.c, CMakeLists.txt and two programs that check the library:
+// NAME_check.cpp for this machine, and NAME_board.cpp for a board in QEMU.
+std::vector<SourceFile> c_project_files(const Program& program, const CChoices& choices);
+
+}  // namespace ladon::import
