@@ -208,7 +208,7 @@ std::string as_cpp(const Description& description, const std::string& source) {
   std::string text = "// " + files::escaped(source) + ": model_type " + files::in_quotes(description.model_type) + "\n";
   if (description.tied_embeddings) text += "// The output head is the table of embeddings.\n";
   text += "// Outside the layers:\n";
-  for (const std::string& item : description.outside) text += "//     " + item + "\n";
+  for (const std::string& item : description.outside) text.append("//     ").append(item).append("\n");
   text += "#pragma once\n\n#include <cstddef>\n\n#include <ladon/ladon.hpp>\n#include <ladon/safetensors.hpp>\n";
   for (const Stack& stack : description.stacks) text += "\n" + stack_text(stack);
   return text;
