@@ -184,7 +184,13 @@ std::string Chain::part(const std::string& name, const std::string& type, Bias b
   const std::string& member = scene_.names.name_of(name);
   if (!scene_.program.used.insert(name + ".weight").second) return member;
   if (bias == Bias::with) scene_.program.used.insert(name + ".bias");
-  Lines load{"ladon::safetensors::take(file, " + files::in_quotes(name) + ", weights." + member + ");"};
+  // The text before "/" is the folder of another checkpoint.
+  const std::size_t slash = name.find('/');
+  std::string file = "file";
+  if (slash != name.npos)
+    file = scene_.program.files[name.substr(0, slash)] = identifier("of" + ("_" + name.substr(0, slash)));
+  Lines load{"ladon::safetensors::take(" + file + ", " +
+             files::in_quotes(slash == name.npos ? name : name.substr(slash + 1)) + ", weights." + member + ");"};
   for (const std::string& line : more) load.push_back("weights." + member + line);
   scene_.program.weights.push_back({type, member, name, load});
   return member;

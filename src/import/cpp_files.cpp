@@ -112,20 +112,26 @@ std::string header(const Program& program) {
   return text + "}  // namespace " + program.choices.name + "\n";
 }
 
+std::string load_signature(const Program& program) {
+  std::string text = "Weights load(const ladon::safetensors::Folder& folder";
+  for (const auto& [folder, file] : program.files) text += ", const ladon::safetensors::File& " + file;
+  return text + ")";
+}
+
 std::string weights_header(const Program& program) {
   const std::string& name = program.choices.name;
   return first_line(program) + "#pragma once\n\n#include <ladon/safetensors.hpp>\n\n#include \"" + name +
          ".hpp\"\n\nnamespace " + name +
          " {\n\n// Returns the weights of a checkpoint. They point into the folder, which must outlive them. Throws\n"
-         "// ladon::safetensors::Error with the name of a tensor that is missing or has another shape.\n"
-         "Weights load(const ladon::safetensors::Folder& folder);\n\n}  // namespace " +
-         name + "\n";
+         "// ladon::safetensors::Error with the name of a tensor that is missing or has another shape.\n" +
+         load_signature(program) + ";\n\n}  // namespace " + name + "\n";
 }
 
 std::string weights_source(const Program& program) {
   const std::string& name = program.choices.name;
-  std::string text = first_line(program) + "#include \"" + name + "_weights.hpp\"\n\nnamespace " + name +
-                     " {\n\nWeights load(const ladon::safetensors::Folder& folder) {\n"
+  std::string text = first_line(program) + "#include \"" + name + "_weights.hpp\"\n\nnamespace " + name + " {\n\n" +
+                     load_signature(program) +
+                     " {\n"
                      "  const ladon::safetensors::File& file = folder.file();\n  Weights weights;\n";
   for (const Member& member : program.weights)
     for (const std::string& line : member.load) text += "  " + line + "\n";
@@ -172,6 +178,19 @@ Lines call(const Program& program, const Result& result, std::set<std::string>& 
   return lines;
 }
 
+// The files of folders inside the model's folder, as definitions and as arguments of load.
+std::string other_files(const Program& program) {
+  std::string text;
+  for (const auto& [folder, file] : program.files)
+    text += "  const ladon::safetensors::File " + file + "(folder.path() / " + files::in_quotes(folder) + ");\n";
+  return text;
+}
+std::string other_arguments(const Program& program) {
+  std::string text;
+  for (const auto& [folder, file] : program.files) text += ", " + file;
+  return text;
+}
+
 std::string main_text(const Program& program) {
   const std::string& name = program.choices.name;
   std::string text = first_line(program) +
@@ -181,8 +200,9 @@ std::string main_text(const Program& program) {
   text += "#include <cstdio>\n#include <exception>\n\n#include <ladon/safetensors/records.hpp>\n\n#include \"" + name +
           "_weights.hpp\"\n\nint main(int argc, char** argv) try {\n"
           "  ladon::safetensors::Records records(argc, argv);\n"
-          "  const ladon::safetensors::Folder folder(records.folder());\n  const " +
-          name + "::Weights weights = " + name + "::load(folder);\n  static " + name + "::Workspace workspace;\n";
+          "  const ladon::safetensors::Folder folder(records.folder());\n" +
+          other_files(program) + "  const " + name + "::Weights weights = " + name + "::load(folder" +
+          other_arguments(program) + ");\n  static " + name + "::Workspace workspace;\n";
   if (!program.tables.empty())
     text += "  static " + name + "::Tables tables;\n  " + name + "::prepare(weights, tables);\n";
   std::set<std::string> read;

@@ -69,6 +69,19 @@ int compare(const Options& options) {
   return failure;
 }
 
+// Returns the tensors of the folder, and those of folders inside it with the name of their folder in front, such as
+// "2_Dense/linear.weight" (sentence-transformers).
+ladon::families::Tensors tensors_of(const std::filesystem::path& folder, const files::Safetensors& file) {
+  ladon::families::Tensors tensors = file.tensors();
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (!std::filesystem::exists(entry.path() / "model.safetensors")) continue;
+    const files::Safetensors inner(entry.path());
+    for (const auto& [name, tensor] : inner.tensors())
+      tensors[entry.path().filename().string() + "/" + name] = tensor;
+  }
+  return tensors;
+}
+
 void write(const Options& options) {
   namespace fs = std::filesystem;
   const fs::path folder(options.folder), source = folder / "config.json";
@@ -79,8 +92,9 @@ void write(const Options& options) {
                                 .source = source.string()};
   auto description = ladon::families::describe(folder, options.tokens);
   const files::Safetensors file(folder);
-  const import::Program program = import::program_of(std::move(description), file.tensors(), choices);
-  if (options.dry_run) std::cout << import::summary(program, file.tensors());
+  const ladon::families::Tensors tensors = tensors_of(folder, file);
+  const import::Program program = import::program_of(std::move(description), tensors, choices);
+  if (options.dry_run) std::cout << import::summary(program, tensors);
   files::flush(std::cout, "the table");
   if (!options.cpp.empty()) import::write_folder(options.cpp, import::cpp_files(program));
   if (!options.c_sources.empty()) import::write_folder(options.c_sources, import::c_files(program));

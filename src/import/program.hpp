@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -84,6 +85,8 @@ struct Program {
   std::vector<Result> results{};
   std::vector<Row> rows{};
   std::set<std::string> used{};  // the names of all tensors outside the layers
+  // Folders inside the model's folder that have tensors, too, and the names of their files in the program.
+  std::map<std::string, std::string> files{};
 };
 
 // Returns the program of a model. `tensors` are those of its checkpoint. Throws Error, which names the first part of

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -131,6 +132,15 @@ TEST_CASE("a projection behind the layers, a pooler and a tied head") {
   stack.head = {families::TiedHead{}};
   CHECK(function(program_with(stack), "head").body ==
         Lines{"TiedHead::run(last, weights.words, answer, workspace.tied_head);"});
+}
+
+TEST_CASE("a part from a folder inside the model's folder") {
+  Stack stack = stack_with("input_ids", {words});
+  stack.pooler = {families::Pool{}, families::LinearRows{"2_Dense/linear", 2, Bias::without}};
+  const Program program = program_with(stack);
+  CHECK(program.files == std::map<std::string, std::string>{{"2_Dense", "of_2_dense"}});
+  CHECK(program.weights.back().load ==
+        Lines{"ladon::safetensors::take(of_2_dense, \"linear\", weights.model_2_dense_linear);"});
 }
 
 TEST_CASE("a pooler whose tensors the checkpoint lacks is left out") {
