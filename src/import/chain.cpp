@@ -38,20 +38,6 @@ bool moves_rows(const Operation& operation) {
       operation);
 }
 
-// Returns how many rows a Prepend puts in front.
-std::size_t prepended(const Operation& operation) {
-  const auto* const step = std::get_if<families::Step>(&operation);
-  const auto* const prepend = step == nullptr ? nullptr : std::get_if<families::Prepend>(step);
-  std::size_t rows = 0;
-  if (prepend != nullptr)
-    for (const auto& tensor : prepend->tensors) rows += tensor.rows;
-  return rows;
-}
-
-std::string plus(const std::string& address, std::size_t numbers) {
-  return numbers == 0 ? address : address + " + " + std::to_string(numbers);
-}
-
 std::string without_weight(const std::string& name) {
   return name.ends_with(".weight") ? name.substr(0, name.size() - 7) : name;
 }
@@ -83,6 +69,19 @@ const char* precision_name(PrecisionKind precision) {
       return "rotated_int8";
   }
   return "";
+}
+
+std::size_t prepended(const Operation& operation) {
+  const auto* const step = std::get_if<families::Step>(&operation);
+  const auto* const prepend = step == nullptr ? nullptr : std::get_if<families::Prepend>(step);
+  std::size_t rows = 0;
+  if (prepend != nullptr)
+    for (const auto& tensor : prepend->tensors) rows += tensor.rows;
+  return rows;
+}
+
+std::string plus(const std::string& address, std::size_t numbers) {
+  return numbers == 0 ? address : address + " + " + std::to_string(numbers);
 }
 
 std::string precision_argument(PrecisionKind precision) {
@@ -117,16 +116,13 @@ void Chain::run(std::span<const Operation> operations, const std::string& destin
   operations_ = operations;
   destination_ = destination;
   for (present_ = 0; present_ < operations.size(); ++present_)
-    std::visit(
-        [this](const auto& item) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(item)>, Layers>)
-            apply(item);
-          else
-            std::visit([this](const auto& step) { apply(step); }, item);
-        },
-        operations[present_]);
+    std::visit([this](const auto& item) { this->apply(item); }, operations[present_]);
   own_rows();
   if (rows.at != destination) body.push_back("std::copy_n(" + rows.at + ", " + numbers() + ", " + destination + ");");
+}
+
+void Chain::apply(const families::Step& step) {
+  std::visit([this](const auto& item) { this->apply(item); }, step);
 }
 
 std::string Chain::numbers() const {
@@ -325,163 +321,9 @@ void Chain::apply(const families::DropToken& step) {
   body.push_back("}");
 }
 
-void Chain::apply(const families::Prepend& step) {
-  own_rows();
-  scene_.program.headers.insert("model/embedding.hpp");
-  const std::size_t front = prepended(families::Step(step));
-  // `target` left room for the tokens, also for those of a later Prepend.
-  const std::size_t plus_sign = rows.at.rfind(" + ");
-  const std::size_t room = plus_sign == rows.at.npos ? 0 : std::stoul(rows.at.substr(plus_sign + 3));
-  if (room < front * rows.width) throw Unsupported("an input has tokens in front of rows that cannot move");
-  rows.at = plus(rows.at.substr(0, plus_sign), room - front * rows.width);
-  std::size_t done = step.behind * rows.width;
-  if (done != 0)  // the rows in front move
-    body.push_back("std::copy_n(" + plus(rows.at, front * rows.width) + ", " + std::to_string(done) + ", " + rows.at +
-                   ");");
-  for (const auto& [tensor, count] : step.tensors) {
-    const std::size_t size = count * rows.width;
-    const std::string member = vector(tensor, "ladon::VectorView<const float, " + std::to_string(size) + ">");
-    body.push_back("std::copy_n(weights." + member + ".data, " + std::to_string(size) + ", " + plus(rows.at, done) +
-                   ");");
-    done += size;
-    note("put " + tensor + " in front");
-  }
-  rows.most += front;
-  rows.count = rows.fixed ? std::to_string(rows.most) : "(" + rows.count + " + " + std::to_string(front) + ")";
-}
-
-void Chain::apply(const families::Patches& step) {
-  scene_.program.headers.insert("model/patches.hpp");
-  const std::string& member = scene_.names.name_of(step.name);
-  const std::string type = type_name(member);
-  const std::size_t stride_rows = step.stride_rows == 0 ? step.patch_rows : step.stride_rows;
-  const std::size_t stride_columns = step.stride_columns == 0 ? step.patch_columns : step.stride_columns;
-  const std::size_t count = step.frames / step.patch_frames * ((step.rows - step.patch_rows) / stride_rows + 1) *
-                            ((step.columns - step.patch_columns) / stride_columns + 1);
-  std::string members;
-  const auto add = [&](const char* name, const std::string& value) {
-    members += (members.empty() ? "." : ", .") + std::string(name) + " = " + value;
-  };
-  if (step.frames != 1) add("frames", text_of(step.frames));
-  add("channels", text_of(step.channels)), add("rows", text_of(step.rows)), add("columns", text_of(step.columns));
-  if (step.patch_frames != 1) add("patch_frames", text_of(step.patch_frames));
-  add("patch_rows", text_of(step.patch_rows)), add("patch_columns", text_of(step.patch_columns));
-  if (stride_rows != step.patch_rows) add("stride_rows", text_of(stride_rows));
-  if (stride_columns != step.patch_columns) add("stride_columns", text_of(stride_columns));
-  add("model", text_of(step.outputs));
-  if (step.bias != Bias::with) add("bias", text_of(step.bias));
-  if (step.transposed) add("transposed", "true");
-  const std::string precision =
-      precision_member(precision_of(step.channels * step.patch_frames * step.patch_rows * step.patch_columns));
-  scene_.program.parts += "inline constexpr ladon::PatchModel " + member + "_model{" + members +
-                          (precision.empty() ? "" : ", " + precision) + "};\nusing " + type +
-                          " = ladon::PatchEmbedding<" + member + "_model>;\n";
-  part(step.name, type + "::Weights", step.bias);
-  scene_.program.workspace.push_back(type + "::Workspace " + member + ";");
-  const std::string to = target(count, step.outputs);
-  body.push_back(type + "::run(" + rows.at + ", weights." + member + ", " + to + ", workspace." + member + ");");
-  rows = {.at = to, .count = std::to_string(count), .most = count, .width = step.outputs, .fixed = true};
-  note("patches " + step.name + ": " + std::to_string(count),
-       static_cast<double>(count * step.outputs * step.channels * step.patch_frames * step.patch_rows) *
-           static_cast<double>(step.patch_columns));
-}
-
-void Chain::apply(const families::Audio& step) {
-  if (!step.transposed) return;
-  scene_.program.headers.insert("model/convolution.hpp");
-  const std::string to = target(rows.most, step.channels);
-  body.push_back("ladon::transpose(" + std::to_string(step.channels) + ", " + rows.count + ", " + rows.at + ", " + to +
-                 ");");
-  rows.at = to, rows.read_only = false;
-}
-
-// Declares the type of a convolution. Returns its Weights as an expression.
-std::string Chain::declare(const families::ConvolveRows& step, const std::string& member, const std::string& type) {
-  std::string members = ".length = " + text_of(rows.most) + ", .inputs = " + text_of(rows.width) +
-                        ", .outputs = " + text_of(step.outputs) + ", .width = " + text_of(step.width);
-  if (step.stride != 1) members += ", .stride = " + text_of(step.stride);
-  if (step.before != 0) members += ", .before = " + text_of(step.before);
-  if (step.behind != 0) members += ", .behind = " + text_of(step.behind);
-  if (step.groups != 1) members += ", .groups = " + text_of(step.groups);
-  if (step.bias != Bias::with) members += ", .bias = " + text_of(step.bias);
-  const auto precision =
-      step.weight_norm ? PrecisionKind::float32 : precision_of(rows.width / step.groups * step.width);
-  if (precision != PrecisionKind::float32) members += ", " + precision_member(precision);
-  scene_.program.parts += "inline constexpr ladon::ConvolutionModel " + member + "_model{" + members + "};\nusing " +
-                          type + " = ladon::Convolution<" + member + "_model>;\n";
-  scene_.program.workspace.push_back(type + "::Workspace " + member + ";");
-  if (!step.weight_norm) return "weights." + part(step.name, type + "::Weights", step.bias);
-  const std::size_t inputs = rows.width / step.groups;
-  const std::string shape = text_of(step.outputs) + ", " + text_of(inputs) + ", " + text_of(step.width);
-  const std::string length = vector(step.name + (step.older_names ? ".weight_g" : ".parametrizations.weight.original0"),
-                                    "ladon::VectorView<const float, " + text_of(step.width) + ">");
-  const std::string direction =
-      vector(step.name + (step.older_names ? ".weight_v" : ".parametrizations.weight.original1"),
-             "ladon::TensorView<const float, " + shape + ">");
-  scene_.program.tables.push_back("float " + member + "[" + text_of(step.outputs * inputs * step.width) + "];");
-  scene_.program.prepare.push_back("ladon::fold_weight_norm<" + member + "_model>(weights." + direction + ", weights." +
-                                   length + ", tables." + member + ");");
-  if (step.bias != Bias::with) return "{tables." + member + "}";
-  return "{tables." + member + ", weights." +
-         vector(step.name + ".bias", "ladon::VectorView<const float, " + text_of(step.outputs) + ">") + "}";
-}
-
-void Chain::apply(const families::ConvolveRows& step) {
-  scene_.program.headers.insert("model/convolution.hpp");
-  if (step.residual) own_rows();
-  const std::string member = scene_.names.name_of(step.name), type = type_name(member);
-  const std::string weights = declare(step, member, type);
-  const Rows from = rows;
-  const std::size_t padded = from.most + step.before + step.behind;
-  if (padded < step.width) throw Unsupported("the convolution " + step.name + " is wider than its input");
-  const std::size_t most = (padded - step.width) / step.stride + 1;
-  const std::string to = step.residual ? scratch(most * step.outputs) : target(most, step.outputs);
-  rows = {.at = to, .count = std::to_string(most), .most = most, .width = step.outputs, .fixed = from.fixed};
-  if (!from.fixed) rows.count = from.count;
-  if (!from.fixed && (step.stride != 1 || step.before + step.behind + 1 != step.width)) {
-    rows.count = "rows_of_" + member;
-    body.push_back("const std::size_t " + rows.count + " = " + member + "_model.length_of(" + from.count + ");");
-  }
-  body.push_back(type + "::run(" + from.at + ", " + from.count + ", " + weights + ", " + to + ", workspace." + member +
-                 ");");
-  activate(step.after, to);
-  if (step.residual) {
-    for_each_number(from.at + "[i] += " + to + "[i];");
-    rows.at = from.at;
-  }
-  note("convolution " + step.name + " " + std::to_string(from.width) + " -> " + std::to_string(step.outputs),
-       static_cast<double>(most * step.outputs) * static_cast<double>(from.width / step.groups * step.width));
-}
-
-void Chain::apply(const families::GroupNormRows& step) {
-  own_rows();
-  scene_.program.headers.insert("model/group_norm.hpp");
-  const std::string member = part(step.name, "ladon::Norm<" + std::to_string(rows.width) + ">", Bias::with,
-                                  {".epsilon = " + text_of(step.epsilon) + ";"});
-  body.push_back("ladon::group_norm<" + std::to_string(step.groups) + ", " + std::to_string(rows.width) + ">(weights." +
-                 member + ".weight, weights." + member + ".bias, " + text_of(step.epsilon) + ", " + rows.count + ", " +
-                 rows.at + ", " + rows.at + ");");
-  activate(step.after, rows.at);
-  note("group norm " + step.name);
-}
-
 void Chain::apply(const families::Apply& step) {
   own_rows();
   activate(step.function, rows.at);
-}
-
-void Chain::apply(const families::SeriesPatches& step) {
-  scene_.program.headers.insert("model/series.hpp");
-  const std::size_t count = (step.length - step.patch) / step.stride + 1;
-  scene_.program.parts += "inline constexpr ladon::SeriesModel series_model{.length = " + text_of(step.length) +
-                          ", .patch = " + text_of(step.patch) + ", .stride = " + text_of(step.stride) + "};\n";
-  const std::string to = target(count, step.patch);
-  if (step.scaled)
-    body.push_back("const ladon::SeriesScale scale = ladon::series_scale<series_model.length>(" + rows.at + ", " +
-                   text_of(step.minimum) + ");");
-  body.push_back("ladon::series_patches<series_model>(" + rows.at + ", " + to + (step.scaled ? ", scale" : "") + ");");
-  rows = {.at = to, .count = std::to_string(count), .most = count, .width = step.patch, .fixed = true};
-  note("patches of a series: " + std::to_string(count));
 }
 
 void Chain::apply(const families::Pool& step) {

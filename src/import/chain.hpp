@@ -51,6 +51,7 @@ class Chain {
   Rows rows;
 
  private:
+  void apply(const families::Step& step);
   void apply(const families::Lookup& step);
   void apply(const families::DropToken& step);
   void apply(const families::AddPositions& step);
@@ -101,6 +102,10 @@ class Chain {
   std::string ids_{};  // the argument with the token ids
 };
 
+// Returns how many rows a Prepend puts in front; of other operations, 0.
+std::size_t prepended(const Operation& operation);
+// Returns the address of a number behind other numbers: "x + 32".
+std::string plus(const std::string& address, std::size_t numbers);
 // Returns ", ladon::precision::BFloat16" and so on: the last argument of a type, or "" for float32.
 std::string precision_argument(PrecisionKind precision);
 // Returns "float32", "bfloat16" and so on.

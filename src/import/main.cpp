@@ -76,8 +76,7 @@ ladon::families::Tensors tensors_of(const std::filesystem::path& folder, const f
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (!std::filesystem::exists(entry.path() / "model.safetensors")) continue;
     const files::Safetensors inner(entry.path());
-    for (const auto& [name, tensor] : inner.tensors())
-      tensors[entry.path().filename().string() + "/" + name] = tensor;
+    for (const auto& [name, tensor] : inner.tensors()) tensors[entry.path().filename().string() + "/" + name] = tensor;
   }
   return tensors;
 }

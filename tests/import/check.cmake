@@ -12,10 +12,10 @@ if(NOT EXISTS ${PROGRAM})
   execute_process(COMMAND ${CMAKE_COMMAND} -E echo "${name} wrong: the program does not compile")
   return()
 endif()
-execute_process(COMMAND ${PROGRAM} ${FOLDER} --inputs ${FOLDER}/io.safetensors --outputs ${OUT}/last.safetensors
+execute_process(COMMAND ${PROGRAM} ${FOLDER} --inputs ${FOLDER}/io.safetensors --outputs ${OUT}.safetensors
                 ERROR_VARIABLE reason RESULT_VARIABLE status ERROR_STRIP_TRAILING_WHITESPACE)
 if(NOT status)
-  execute_process(COMMAND ${TOOL} --compare ${FOLDER}/io.safetensors ${OUT}/last.safetensors OUTPUT_VARIABLE reason
+  execute_process(COMMAND ${TOOL} --compare ${FOLDER}/io.safetensors ${OUT}.safetensors OUTPUT_VARIABLE reason
                   ERROR_VARIABLE error RESULT_VARIABLE status OUTPUT_STRIP_TRAILING_WHITESPACE)
   string(APPEND reason "${error}")
 endif()
