@@ -240,10 +240,10 @@ std::string image_source(const Program& program) {
          "  if (argc != 3) {\n    std::fprintf(stderr, \"usage: " +
          name +
          "_image FOLDER OUT\\n\");\n    return 2;\n  }\n"
-         "  const ladon::safetensors::Folder folder(argv[1]);\n"
-         "  std::vector<std::byte> image(ladon::image_bytes<" +
-         name + "::Weights>);\n  ladon::write_image(" + name +
-         "::load(folder), image.data());\n"
+         "  const ladon::safetensors::Folder folder(argv[1]);\n" +
+         other_files(program) + "  std::vector<std::byte> image(ladon::image_bytes<" + name +
+         "::Weights>);\n  ladon::write_image(" + name + "::load(folder" + other_arguments(program) +
+         "), image.data());\n"
          "  std::ofstream out(argv[2], std::ios::binary);\n"
          "  out.write(reinterpret_cast<const char*>(image.data()), static_cast<std::streamsize>(image.size()));\n"
          "  out.close();\n  if (!out) {\n    std::fprintf(stderr, \"" +

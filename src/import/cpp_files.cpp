@@ -178,19 +178,6 @@ Lines call(const Program& program, const Result& result, std::set<std::string>& 
   return lines;
 }
 
-// The files of folders inside the model's folder, as definitions and as arguments of load.
-std::string other_files(const Program& program) {
-  std::string text;
-  for (const auto& [folder, file] : program.files)
-    text += "  const ladon::safetensors::File " + file + "(folder.path() / " + files::in_quotes(folder) + ");\n";
-  return text;
-}
-std::string other_arguments(const Program& program) {
-  std::string text;
-  for (const auto& [folder, file] : program.files) text += ", " + file;
-  return text;
-}
-
 std::string main_text(const Program& program) {
   const std::string& name = program.choices.name;
   std::string text = first_line(program) +
@@ -250,6 +237,18 @@ std::string cmake_text(const Program& program) {
 }
 
 }  // namespace
+
+std::string other_files(const Program& program) {
+  std::string text;
+  for (const auto& [folder, file] : program.files)
+    text += "  const ladon::safetensors::File " + file + "(folder.path() / " + files::in_quotes(folder) + ");\n";
+  return text;
+}
+std::string other_arguments(const Program& program) {
+  std::string text;
+  for (const auto& [folder, file] : program.files) text += ", " + file;
+  return text;
+}
 
 std::string file_mark(bool is_cmake) { return std::string(is_cmake ? "# " : "// ") + mark; }
 

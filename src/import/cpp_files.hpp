@@ -23,4 +23,8 @@ std::string pass_argument(const Argument& argument);
 // Returns NAME.hpp, NAME_weights.hpp, NAME_weights.cpp, main.cpp and CMakeLists.txt.
 std::vector<SourceFile> cpp_files(const Program& program);
 
+// Return the files of folders inside the model's folder, as definitions behind `folder`, and as arguments of load.
+std::string other_files(const Program& program);
+std::string other_arguments(const Program& program);
+
 }  // namespace ladon::import
