@@ -26,7 +26,8 @@ macro(ladon_kernel_model statement)
   endif()
 endmacro()
 
-# Writes <folder>/NAME_definition.hpp: the ladon::Model of the kernel, and the properties that a model does not have.
+# Writes <folder>/NAME_definition.hpp: the ladon::Model of the kernel, and the properties that a model does not have. Sets
+# model_statements to the statements about the Model.
 function(ladon_kernel_definition)
   set(model_statements "")
   set(places %1 %2 %3)
@@ -56,6 +57,7 @@ function(ladon_kernel_definition)
   ladon_kernel_model("projection_bias = ladon::Bias::without" arg_BIAS MATCHES "^(output|none)$")
   ladon_kernel_model("output_bias = ladon::Bias::without" arg_BIAS MATCHES "^(projections|none)$")
   ladon_kernel_put(definition.hpp ${folder}/${NAME}_definition.hpp)
+  set(model_statements "${model_statements}" PARENT_SCOPE)
 endfunction()
 
 # ladon_kernel_object_library(<target> <arch> <source>...): adds the object library <target> with the flags that all

@@ -20,13 +20,14 @@ macro(ladon_kernel_stored_weights)
       cmake_path(GET checkpoint PARENT_PATH shards_folder)
       file(GLOB shards CONFIGURE_DEPENDS ${checkpoint} ${shards_folder}/*.safetensors)
     endif()
+    ladon_kernel_for_agreement(${folder}/${NAME}_kernel.txt)
     set(tensors ${folder}/${NAME}_tensors.inc)
     list(TRANSFORM arg_PREFIX PREPEND --prefix= OUTPUT_VARIABLE prefix_option)
     set(data_file ${folder}/${NAME}_weights.bin)
     set(offsets_file ${folder}/${NAME}_offsets.h)
     add_custom_command(OUTPUT ${data_file} ${offsets_file}
-      COMMAND ${tool} pack ${checkpoint} ${prefix_option} --tensors ${tensors} --data ${data_file}
-        --offsets ${offsets_file} --namespace ${NAME}_offsets
+      COMMAND ${tool} pack ${checkpoint} ${prefix_option} --tensors ${tensors}
+        --kernel ${folder}/${NAME}_kernel.txt --data ${data_file} --offsets ${offsets_file} --namespace ${NAME}_offsets
       DEPENDS ${shards} ${tensors} ${tool} ${tool_target} VERBATIM
       COMMENT "Weights of ${NAME} from ${WEIGHTS_NAME}")
     ladon_kernel_assembler_string(data_string "${data_file}")
@@ -35,6 +36,29 @@ macro(ladon_kernel_stored_weights)
     ladon_kernel_add_object(${NAME}_stored default)
   endif()
 endmacro()
+
+# ladon_kernel_for_agreement(<file>): writes what `ladon-weights pack` compares with the config.json of the checkpoint
+# (src/weights/kernel_agreement.hpp).
+function(ladon_kernel_for_agreement file)
+  set(part attention)
+  if(LAYERS_given)
+    set(part stack)
+  elseif(FEED_FORWARD_given)
+    set(part layer)
+  endif()
+  if(MEMORY_given)
+    string(REGEX REPLACE "stack$" "" part "decoder_${part}")
+    string(REGEX REPLACE "_$" "" part "${part}")
+  endif()
+  set(text "part ${part}\n")
+  if(FEED_FORWARD_given OR QUERY_KEY_NORM_given)
+    string(APPEND text "epsilon ${arg_EPSILON}\n")
+  endif()
+  if(CACHE_given AND NOT MASK_given) # a new token sees all tokens in the cache
+    string(APPEND text "any causal\n")
+  endif()
+  file(CONFIGURE OUTPUT ${file} CONTENT "${text}${model_statements}" @ONLY)
+endfunction()
 
 # ladon_kernel_weights_tool(<out> <dependency>): sets <out> to the program ladon-weights for the build machine, and
 # <dependency> to the target that builds the program, or to an empty text. A native build takes the target ladon::weights,

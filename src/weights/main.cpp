@@ -17,6 +17,7 @@
 #include "file_error.hpp"
 #include "find_tensors.hpp"
 #include "flush.hpp"
+#include "kernel_agreement.hpp"
 #include "list.hpp"
 #include "mapped_file.hpp"
 #include "pack.hpp"
@@ -35,6 +36,7 @@ struct Options {
   std::string file;
   std::string prefix;
   std::string tensors_file;
+  std::string kernel_file;
   std::string data_file;
   std::string offsets_file;
   std::string name_space = "weights";
@@ -207,7 +209,26 @@ void note_left_out(const weights::Found& found) {
   std::cerr << '\n';
 }
 
+// Returns the folder whose config.json describes the checkpoint, or "".
+std::filesystem::path folder_of(const std::string& checkpoint) {
+  namespace fs = std::filesystem;
+  const fs::path path(checkpoint);
+  const std::string name = path.filename().string();
+  const bool is_whole = name == "model.safetensors" || name == "model.safetensors.index.json";
+  const fs::path folder = fs::is_directory(path) ? path : is_whole ? path.parent_path() : fs::path();
+  return fs::exists(folder / "config.json") ? folder : fs::path();
+}
+
+void check_kernel(const Options& options) {
+  const std::filesystem::path folder = folder_of(options.file);
+  if (options.kernel_file.empty() || folder.empty()) return;
+  const files::MappedFile kernel(options.kernel_file, ladon::safetensors::Access::copy);
+  weights::check_agreement(folder, options.prefix,
+                           {reinterpret_cast<const char*>(kernel.bytes().data()), kernel.bytes().size()});
+}
+
 void pack(const Options& options) {
+  check_kernel(options);
   const weights::Spec spec = weights::read_spec(options.tensors_file);
   const files::Safetensors file(options.file);
   const weights::Found found = weights::find_tensors(file, options.file, spec, options.prefix);
@@ -226,6 +247,11 @@ void describe_pack(CLI::App& command, Options& options) {
   command.add_option("--tensors", options.tensors_file, "the list of the tensors that the kernel needs")
       ->type_name("SPEC")
       ->required();
+  command
+      .add_option(
+          "--kernel", options.kernel_file,
+          "what ladon_add_kernel says of the kernel; if the checkpoint has a config.json, it must not contradict")
+      ->type_name("KERNEL");
   command.add_option("--data", options.data_file, "output: the tensors")->type_name("OUT.bin")->required();
   command.add_option("--offsets", options.offsets_file, "output: the offset of each tensor")
       ->type_name("OUT.h")
