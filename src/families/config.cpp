@@ -96,6 +96,7 @@ std::vector<Config> Config::list(const char* key) const {
   if (value == nullptr) return {};
   if (!value->is_array()) fail(key, "a list");
   std::vector<Config> items;
+  items.reserve(value->size());
   for (std::size_t i = 0; i < value->size(); ++i)
     items.push_back({(*value)[i], where_ + ": \"" + key + "\"[" + std::to_string(i) + ']', tokens_});
   return items;
@@ -103,6 +104,7 @@ std::vector<Config> Config::list(const char* key) const {
 
 std::vector<std::string> Config::keys() const {
   std::vector<std::string> keys;
+  keys.reserve(object_.size());
   for (const auto& item : object_.items()) keys.push_back(item.key());
   return keys;
 }

@@ -95,10 +95,10 @@ void read_inner(Config& config, const char* key, const Read& read) {
 
 // The members of a Model whose names begin with "<group>.", or which have no group.
 void read_group(Members& members, Model& model, std::string_view group) {
-  safetensors::detail::for_each_member(model, [&](std::string_view name, auto& member) {
+  safetensors::detail::for_each_member(model, [&](const std::string& name, auto& member) {
     const std::size_t dot = name.find('.');
     if (name.substr(0, dot == name.npos ? 0 : dot) == group)
-      members(name.substr(dot == name.npos ? 0 : dot + 1).data(), member);
+      members(name.substr(dot == name.npos ? 0 : dot + 1).c_str(), member);
   });
 }
 

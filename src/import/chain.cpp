@@ -184,7 +184,7 @@ std::string Chain::part(const std::string& name, const std::string& type, Bias b
   const std::size_t slash = name.find('/');
   std::string file = "file";
   if (slash != name.npos)
-    file = scene_.program.files[name.substr(0, slash)] = identifier("of" + ("_" + name.substr(0, slash)));
+    file = scene_.program.files[name.substr(0, slash)] = identifier(std::string("of_").append(name, 0, slash));
   Lines load{"ladon::safetensors::take(" + file + ", " +
              files::in_quotes(slash == name.npos ? name : name.substr(slash + 1)) + ", weights." + member + ");"};
   for (const std::string& line : more) load.push_back("weights." + member + line);

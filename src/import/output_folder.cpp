@@ -36,6 +36,7 @@ void write_folder(const fs::path& folder, std::span<const SourceFile> sources) {
   if (error) throw files::Error(folder.string() + ": cannot make the folder: " + error.message());
   std::vector<files::Replacement> replacements;
   std::vector<std::string> paths;
+  paths.reserve(sources.size()), replacements.reserve(sources.size());
   for (const SourceFile& source : sources) paths.push_back((folder / source.name).string());
   for (std::size_t i = 0; i < sources.size(); ++i) replacements.push_back({paths[i], sources[i].text});
   try {

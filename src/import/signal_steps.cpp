@@ -134,7 +134,7 @@ void Chain::apply(const families::ConvolveRows& step) {
     rows.at = from.at;
   }
   note("convolution " + step.name + " " + std::to_string(from.width) + " -> " + std::to_string(step.outputs),
-       static_cast<double>(most * step.outputs) * static_cast<double>(from.width / step.groups * step.width));
+       static_cast<double>(most * step.outputs * (from.width / step.groups * step.width)));
 }
 
 void Chain::apply(const families::GroupNormRows& step) {
