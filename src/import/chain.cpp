@@ -185,9 +185,10 @@ std::string Chain::part(const std::string& name, const std::string& type, Bias b
   std::string file = "file";
   if (slash != name.npos)
     file = scene_.program.files[name.substr(0, slash)] = identifier(std::string("of_").append(name, 0, slash));
-  Lines load{"ladon::safetensors::take(" + file + ", " +
-             files::in_quotes(slash == name.npos ? name : name.substr(slash + 1)) + ", weights." + member + ");"};
-  for (const std::string& line : more) load.push_back("weights." + member + line);
+  const std::string tensor = files::in_quotes(slash == name.npos ? name : name.substr(slash + 1));
+  const std::string at = "weights." + member;
+  Lines load{"ladon::safetensors::take(" + file + ", " + tensor + ", " + at + ");"};
+  for (const std::string& line : more) load.push_back(at + line);
   scene_.program.weights.push_back({type, member, name, load});
   return member;
 }
