@@ -77,7 +77,7 @@ TEST_CASE("Convolution: fewer rows than there is room for") {
   constexpr ConvolutionModel model{
       .length = 75, .inputs = 6, .outputs = 10, .width = 5, .stride = 2, .before = 2, .behind = 1, .groups = 2};
   static_assert(model.length_of(1) == 0 && model.length_of(2) == 1 && model.length_of(75) == 37);
-  for (const std::size_t rows : {0, 1, 2, 3, 34, 35, 66, 67, 74}) check<model>(rows);
+  for (const std::size_t rows : {0u, 1u, 2u, 3u, 34u, 35u, 66u, 67u, 74u}) check<model>(rows);
 }
 TEST_CASE("Convolution: several passes over the weights") {
   check<ConvolutionModel{.length = 300, .inputs = 72, .outputs = 5, .width = 9, .stride = 2}>();

@@ -14,8 +14,8 @@
 namespace ladon::weights {
 namespace {
 
-namespace detail = safetensors::detail;
-using detail::Part, detail::text_of;
+namespace internal = safetensors::detail;
+using internal::Part, internal::text_of;
 
 void parse(const std::string& value, bool& member) { member = value == "true"; }
 void parse(const std::string& value, std::size_t& member) {
@@ -61,7 +61,7 @@ Kernel read(const std::string& text) {
     if (word == "model.kinds") kernel.has_kinds = true;
     if (!rest.starts_with("= ") || !rest.ends_with(';')) continue;
     const std::string value = rest.substr(2, rest.size() - 3);
-    detail::for_each_member(kernel.model, [&](const char* name, auto& member) {
+    internal::for_each_member(kernel.model, [&](const char* name, auto& member) {
       if (word == std::string("model.") + name) parse(value, member);
     });
   }
@@ -74,13 +74,13 @@ void check_agreement(const std::filesystem::path& folder, const std::string& pre
   const Kernel kernel = read(text);
   const bool attends_memory = kernel.part == Part::decoder || kernel.part == Part::decoder_layer;
   const bool is_stack = kernel.part == Part::stack || kernel.part == Part::decoder;
-  auto facts = detail::facts_of(kernel.model, attends_memory, is_stack);
-  std::erase_if(facts, [&](const detail::MemberText& fact) {
+  auto facts = internal::facts_of(kernel.model, attends_memory, is_stack);
+  std::erase_if(facts, [&](const internal::MemberText& fact) {
     const bool of_kind = fact.name.starts_with("window") || fact.name.starts_with("un");
     const bool of_mask = fact.name == "mask.causal" || fact.name.starts_with("window");
     return (kernel.has_kinds && of_kind) || (kernel.any_causal && of_mask);
   });
-  const detail::Agreement agreed = detail::agree(safetensors::Folder(folder), prefix, kernel.part, facts);
+  const internal::Agreement agreed = internal::agree(safetensors::Folder(folder), prefix, kernel.part, facts);
   if (kernel.epsilon.empty()) return;
   const float epsilon = std::strtof(kernel.epsilon.c_str(), nullptr);
   if (std::abs(epsilon - agreed.epsilon) > 1e-5f * agreed.epsilon)

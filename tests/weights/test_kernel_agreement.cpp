@@ -12,7 +12,7 @@
 namespace ladon::weights {
 namespace {
 
-const std::filesystem::path folder = std::filesystem::path(LADON_MODELS) / "gpt2";
+const std::filesystem::path gpt2_folder = std::filesystem::path(LADON_MODELS) / "gpt2";
 
 // What ladon_add_kernel says of GPT-2's stack, with other lines behind it.
 std::string stack_and(const std::string& more) {
@@ -33,7 +33,7 @@ epsilon 1e-5
 
 std::string error_of(const std::string& kernel, const std::string& prefix = "") {
   try {
-    check_agreement(folder, prefix, kernel);
+    check_agreement(gpt2_folder, prefix, kernel);
   } catch (const std::exception& error) {
     return error.what();
   }
