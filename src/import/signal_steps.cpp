@@ -133,8 +133,9 @@ void Chain::apply(const families::ConvolveRows& step) {
     for_each_number(from.at + "[i] += " + to + "[i];");
     rows.at = from.at;
   }
+  const std::size_t per_row = step.outputs * (from.width / step.groups) * step.width;
   note("convolution " + step.name + " " + std::to_string(from.width) + " -> " + std::to_string(step.outputs),
-       static_cast<double>(most * step.outputs * (from.width / step.groups * step.width)));
+       static_cast<double>(most * per_row));
 }
 
 void Chain::apply(const families::GroupNormRows& step) {
