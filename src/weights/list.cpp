@@ -45,6 +45,21 @@ std::string absent_head(const files::Safetensors& file, const std::string& confi
   return "";
 }
 
+// Returns the call that loads the layers, and what it needs beside the file.
+std::string next_call(const files::Safetensors& file, const std::string& config) {
+  if (!config.empty())
+    return "next: ladon-import FOLDER --cpp DIR writes a program of the whole model, and ladon-weights describe FOLDER "
+           "prints its layers in C++\n";
+  for (const auto& [name, tensor] : file.tensors()) {
+    const std::size_t place = ("." + name).find(".0.");
+    if (place == std::string::npos || place == 0) continue;
+    return "next: ladon::safetensors::load<Encoder>(file, " + files::in_quotes(name.substr(0, place - 1)) +
+           "). The file cannot tell the number of heads, the activation, the places and the epsilon of norms, and the "
+           "mask\n";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string list(const files::Safetensors& file, const std::string& config) {
@@ -52,7 +67,7 @@ std::string list(const files::Safetensors& file, const std::string& config) {
   for (const auto& [name, tensor] : file.tensors())
     rows.push_back({files::escaped(name), files::escaped(tensor.dtype), files::shown(tensor.shape),
                     std::to_string(tensor.end - tensor.begin)});
-  return table(rows) + equal_matrices(file) + absent_head(file, config);
+  return table(rows) + equal_matrices(file) + absent_head(file, config) + next_call(file, config);
 }
 
 }  // namespace ladon::weights
