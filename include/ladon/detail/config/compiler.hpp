@@ -78,9 +78,13 @@
 //   LADON_KERNEL                the attribute of kernels: empty if they may be inlined
 //   LADON_KEEPS_LOOPS           LADON_UNROLL is empty
 //   LADON_UNROLL_COEFFICIENTS   the pragma before the loop of polynomials
+//   LADON_UNROLL_STEPS          the pragma before the loop over the features of a single token
 //   LADON_ARGUMENT              kernels take structs by reference if it is `const&`, otherwise by value
 #if !defined(LADON_KERNEL)
 #define LADON_KERNEL LADON_NOINLINE
+#endif
+#if !defined(LADON_UNROLL_STEPS)
+#define LADON_UNROLL_STEPS
 #endif
 #if !defined(LADON_UNROLL_COEFFICIENTS)
 #define LADON_UNROLL_COEFFICIENTS LADON_UNROLL

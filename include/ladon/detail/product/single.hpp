@@ -94,6 +94,7 @@ LADON_INLINE constexpr void dot_products(const auto* first, std::size_t distance
     }
   };
   constexpr std::size_t whole = Inner / (Steps * step) * (Steps * step);
+  LADON_UNROLL_STEPS
   for (std::size_t k = 0; k < whole; k += Steps * step) add.template operator()<Steps>(k, step);
   if constexpr (whole + rest < Inner) add.template operator()<1>(whole, step);
   if constexpr (rest > 0 && !integers) add.template operator()<1>(Inner - rest, rest);

@@ -23,6 +23,12 @@
 #define LADON_ARGUMENT const&
 #endif
 
+// Unrolled completely (-O3), the product of a single token keeps parts of sums on the stack, and g++ 12.2 then computes
+// wrong sums: row 3 of a linear map (32, 10). In a loop, all sums stay in registers.
+#if LADON_HELIUM
+#define LADON_UNROLL_STEPS _Pragma("GCC unroll 1")
+#endif
+
 namespace LADON_NAMESPACE::detail::target {
 
 struct CortexM : Defaults {
