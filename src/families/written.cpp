@@ -212,11 +212,21 @@ void written(Config& config, Description& description) {
   for (Config& object : config.list("stacks")) {
     Stack stack = read_written_stack(object);
     safetensors::detail::for_each_member(stack.model, [&](const std::string& name, auto&) { object.note(name, name); });
+    if (stack.model.mask.relative) object.refuse("mask.relative", "Ladon reads no table of relative positions here");
+    const std::size_t kinds = stack.model.kinds.count;
+    if (stack.model.position.width != 0 && stack.rotary.empty()) stack.rotary.emplace_back();
+    if (!stack.rotary.empty() && stack.rotary.size() != 1 && stack.rotary.size() != kinds)
+      object.fail("rotary", "one object, or one for each kind of layers");
+    if (kinds > 1 && stack.rotary.size() == 1) stack.rotary.resize(kinds, stack.rotary[0]);
+    if (stack.attends_memory && description.stacks.empty()) object.fail("attends_memory", "a stack before it");
     if (stack.attends_memory) {
       add_decoder(object, description, std::move(stack));
     } else {
       add_stack(description, std::move(stack), object);
     }
+    Stack& added = description.stacks.back();
+    if (object.tokens() == 0) added.model.tokens = added.positions;  // add_stack takes at most 2048
+    if (added.model.position.width != 0) added.model.position.positions = added.model.tokens;
   }
   if (description.stacks.empty()) config.fail("stacks", "a list of at least one stack");
 }

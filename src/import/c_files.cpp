@@ -152,8 +152,12 @@ std::string calls(const Program& program, const Result& result) {
     return space + any.function + "(" + arguments + "state.weights, " + tables + to + ", memory->parts);\n";
   };
   const Result& run = run_of(program);
-  if (!is_end(result)) return "  *last_rows = " + call(run, passed(run), result.name);
-  std::string text = "  const std::size_t rows = " + call(run, passed(run), "memory->last");
+  // An input that is shorter than a convolution gives no rows.
+  if (!is_end(result))
+    return "  *last_rows = " + call(run, passed(run), result.name) +
+           "  if (*last_rows == 0) return LADON_MODEL_BAD_LENGTH;\n";
+  std::string text = "  const std::size_t rows = " + call(run, passed(run), "memory->last") +
+                     "  if (rows == 0) return LADON_MODEL_BAD_LENGTH;\n";
   // A result behind another one, such as the answer of a pooled row, is computed from it.
   const auto end = [&](const auto& self, const Result& any, const std::string& to) -> std::string {
     const Argument& input = any.arguments[0];
@@ -256,6 +260,10 @@ std::string image_source(const Program& program) {
 }  // namespace
 
 std::vector<SourceFile> c_files(const Program& program) {
+  if (std::none_of(program.results.begin(), program.results.end(), [](auto& r) { return r.function == "run"; }))
+    throw files::Error(program.choices.source +
+                       ": C libraries have one model; this folder has several stacks, and --cpp "
+                       "writes a function for each");
   const std::string& name = program.choices.name;
   auto files = cpp_files(program);
   std::erase_if(files, [](const SourceFile& file) { return file.name == "main.cpp" || file.name == "CMakeLists.txt"; });

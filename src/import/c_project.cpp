@@ -125,7 +125,7 @@ int main(int argc, char** argv) try {
   std::size_t bytes = 0;
   if (const char* name = std::getenv("LADON_WEIGHTS")) {
     bytes = std::filesystem::file_size(name);
-    weights = std::make_unique<Line[]>(bytes / sizeof(Line));
+    weights = std::make_unique<Line[]>(bytes / sizeof(Line) + 1);
     std::ifstream(name, std::ios::binary).read(weights[0].bytes, static_cast<std::streamsize>(bytes));
   }
   check(@NAME@_start(weights.get(), bytes));

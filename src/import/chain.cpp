@@ -169,10 +169,7 @@ std::string Chain::vector(const std::string& tensor, const std::string& type) {
   const std::string& name = scene_.names.name_of(tensor);
   if (!scene_.program.used.insert(tensor).second) return name;
   scene_.program.weights.push_back(
-      {type,
-       name,
-       tensor,
-       {"ladon::safetensors::take(file, " + files::in_quotes(tensor) + ", weights." + name + ");"}});
+      {type, name, tensor, {"ladon::safetensors::take(file, " + literal(tensor) + ", weights." + name + ");"}});
   return name;
 }
 
@@ -185,7 +182,7 @@ std::string Chain::part(const std::string& name, const std::string& type, Bias b
   std::string file = "file";
   if (slash != name.npos)
     file = scene_.program.files[name.substr(0, slash)] = identifier(std::string("of_").append(name, 0, slash));
-  const std::string tensor = files::in_quotes(slash == name.npos ? name : name.substr(slash + 1));
+  const std::string tensor = literal(slash == name.npos ? name : name.substr(slash + 1));
   const std::string at = "weights." + member;
   Lines load{"ladon::safetensors::take(" + file + ", " + tensor + ", " + at + ");"};
   for (const std::string& line : more) load.push_back(at + line);
@@ -208,6 +205,10 @@ void Chain::apply(const families::Lookup& step) {
 }
 
 void Chain::apply(const families::AddPositions& step) {
+  if (step.first + rows.most > step.rows)
+    throw Unsupported("the positions " + files::in_quotes(step.table) + " have " + std::to_string(step.rows) +
+                      " rows, too few for " + std::to_string(rows.most) + " tokens from row " +
+                      std::to_string(step.first) + " on: --tokens");
   own_rows();
   scene_.program.headers.insert("model/embedding.hpp");
   const std::string extents = std::to_string(step.rows) + ", " + std::to_string(rows.width);
@@ -227,6 +228,8 @@ void Chain::apply(const families::AddPositions& step) {
 
 void Chain::apply(const families::AddRow& step) {
   own_rows();
+  if (step.row >= step.rows)
+    throw Unsupported("the table " + files::in_quotes(step.table) + " has no row " + std::to_string(step.row));
   scene_.program.headers.insert("model/embedding.hpp");
   const std::string width = std::to_string(rows.width);
   const std::string member =
@@ -328,6 +331,8 @@ void Chain::apply(const families::Apply& step) {
 }
 
 void Chain::apply(const families::Pool& step) {
+  if (step.from + std::max<std::size_t>(step.tokens, 1) > rows.most)
+    throw Unsupported("a pool takes more than the " + std::to_string(rows.most) + " rows before it");
   scene_.program.headers.insert("model/pooling.hpp");
   constexpr const char* names[] = {"mean_pool", "first_row", "last_row", "max_pool"};
   const char* const name = names[static_cast<int>(step.pooling)];

@@ -2,6 +2,7 @@
 #include "cpp_files.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 
 #include "safetensors.hpp"
@@ -12,7 +13,9 @@ namespace {
 constexpr const char* mark = "Written by ladon-import";
 
 std::string first_line(const Program& program) {
-  return file_mark(false) + " from " + files::escaped(program.choices.source) + " (model_type " +
+  const std::filesystem::path source(program.choices.source);  // without folders of this machine
+  const auto shown = source.parent_path().filename() / source.filename();
+  return file_mark(false) + " from " + files::escaped(shown.string()) + " (model_type " +
          files::in_quotes(program.description.model_type) + ").\n";
 }
 
@@ -62,7 +65,7 @@ std::string weights_text(const Program& program) {
   for (const Member& member : program.weights) {
     std::string text = line(member);
     text.resize(std::max(text.size(), width), ' ');
-    lines.push_back(text + "  // " + files::escaped(member.tensor));
+    lines.push_back(text + "  // " + files::escaped(member.tensor) + (member.tensor.ends_with('\\') ? "." : ""));
   }
   // ladon/model/image.hpp
   lines.insert(lines.end(), {"", "template <class F>", "constexpr void for_each_part(F f) {"});

@@ -29,6 +29,10 @@ std::string rotary_table(const Stack& stack, std::size_t number) {
 // Limits the layers to the rows of the input.
 void fit_tokens(Stack& stack, const Rows& rows) {
   std::size_t &tokens = stack.model.tokens, &positions = stack.model.position.positions;
+  if (rows.width != stack.model.model)
+    throw Unsupported("the steps before the layers of " + files::in_quotes(stack.name) + " give rows of " +
+                      std::to_string(rows.width) + " numbers, and the layers take " +
+                      std::to_string(stack.model.model));
   if (rows.most > tokens)
     throw Unsupported("the input becomes " + std::to_string(rows.most) + " tokens, more than --tokens " +
                       std::to_string(tokens));
@@ -68,7 +72,7 @@ void Chain::add_weights(const Layers& layers) {
   const Stack& stack = *layers.stack;
   Program& program = scene_.program;
   const bool reduced = program.choices.precision != PrecisionKind::float32;
-  const std::string type = stack.name + "::Stack", prefix = files::in_quotes(stack.prefix);
+  const std::string type = stack.name + "::Stack", prefix = literal(stack.prefix);
   // The layout of reduced weights may differ from that of config.json, so `load` cannot compare them.
   const std::string arguments =
       reduced ? "file, " + prefix + ", {.epsilon = " + text_of(stack.epsilon) + "}" : "folder, " + prefix;

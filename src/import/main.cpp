@@ -62,7 +62,7 @@ ladon::PrecisionKind precision_of(const std::string& name) {
 
 int compare(const Options& options) {
   const double error = import::largest_error(options.compared[0], options.compared[1]);
-  const double most = options.precision == "float32" ? 2e-5 : 1;
+  const double most = options.precision == "float32" ? 2e-5 : options.precision == "bfloat16" ? 0.05 : 0.2;
   std::printf("largest error of \"last\": %.1e of the largest value\n", error);
   if (error <= most) return 0;
   std::fprintf(stderr, "ladon-import: expected at most %.1e\n", most);

@@ -11,18 +11,36 @@ namespace {
 // The keywords of C++20 that are words in names of tensors, or could be names of models. Others contain a "_" or are
 // names of types.
 constexpr std::string_view keywords[] = {
-    "and",      "asm",      "auto",    "bool",      "break",     "case",     "catch",   "char",    "class",
-    "concept",  "const",    "default", "delete",    "do",        "double",   "else",    "enum",    "explicit",
-    "export",   "extern",   "false",   "float",     "for",       "friend",   "goto",    "if",      "inline",
-    "int",      "long",     "mutable", "namespace", "new",       "noexcept", "not",     "nullptr", "operator",
-    "or",       "private",  "public",  "register",  "requires",  "return",   "short",   "signed",  "sizeof",
-    "static",   "struct",   "switch",  "template",  "this",      "throw",    "true",    "try",     "typedef",
-    "typeid",   "typename", "union",   "unsigned",  "using",     "virtual",  "void",    "while",   "xor",
-    "volatile", "main",     "std",     "ladon",     "protected", "compl",    "decltype"};
+    "and",      "asm",      "auto",      "bool",      "break",     "case",     "catch",    "char",    "class",
+    "concept",  "const",    "default",   "delete",    "do",        "double",   "else",     "enum",    "explicit",
+    "export",   "extern",   "false",     "float",     "for",       "friend",   "goto",     "if",      "inline",
+    "int",      "long",     "mutable",   "namespace", "new",       "noexcept", "not",      "nullptr", "operator",
+    "or",       "private",  "public",    "register",  "requires",  "return",   "short",    "signed",  "sizeof",
+    "static",   "struct",   "switch",    "template",  "this",      "throw",    "true",     "try",     "typedef",
+    "typeid",   "typename", "union",     "unsigned",  "using",     "virtual",  "void",     "while",   "xor",
+    "volatile", "main",     "std",       "ladon",     "protected", "compl",    "decltype", "alignas", "alignof",
+    "bitand",   "bitor",    "consteval", "constexpr", "constinit", "all",      "help",     "clean",   "install",
+    "test",     "package",  "errno",     "exp",       "abs",       "index",    "string",   "stddef",  "features",
+    "math",     "time",     "stdint",    "unix",      "linux",     "f"};
 
 bool is(int (*test)(int), char c) { return static_cast<unsigned char>(c) < 128 && test(c) != 0; }
 
 }  // namespace
+
+std::string literal(const std::string& text) {
+  std::string written = "\"";
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') written += '\\';
+    if (code >= ' ') {
+      written += c;
+    } else {  // three digits, so that a digit behind them does not belong to the number
+      for (const int shift : {6, 3, 0})
+        written.append(shift == 6 ? "\\" : "") += static_cast<char>('0' + (code >> shift & 7));
+    }
+  }
+  return written + '"';
+}
 
 std::string identifier(const std::string& text) {
   std::string name;

@@ -21,6 +21,9 @@ class MemberNames {
   std::map<std::string, std::string> names_;
 };
 
+// Returns `text` as a literal of C++.
+std::string literal(const std::string& text);
+
 // Returns `text` as an identifier in snake_case: "bert-base" and "BertBase" become "bert_base". Returns "model" for a
 // text without letters. A name that C++ reserves gets a "_" behind it.
 std::string identifier(const std::string& text);

@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool has_mark(const fs::path& file) {
+  if (!fs::is_regular_file(fs::symlink_status(file))) return false;
   std::ifstream stream(file);
   std::string line;
   std::getline(stream, line);

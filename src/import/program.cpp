@@ -8,6 +8,7 @@
 #include "chain.hpp"
 #include "layers.hpp"
 #include "safetensors.hpp"
+#include "step_tensors.hpp"
 
 namespace ladon::import {
 namespace {
@@ -129,11 +130,38 @@ class Builder {
   void expect_input(const Stack& stack) const {
     if (!stack.input.missing.empty()) throw Unsupported(stack.input.missing);
     if (stack.input.steps.empty()) throw Unsupported("Ladon does not know the steps before the layers of this family");
+    expect_order(stack);
     if (stack.model.mask.additive_per_head) {
       const auto key = stack.keys.find("mask.additive_per_head");
       throw Unsupported("Ladon lacks the bias of all layers" +
                         (key == stack.keys.end() ? "" : " that " + key->second + " asks for"));
     }
+  }
+  // The first step of an input, and only this step, makes rows.
+  static bool makes_rows(const Step& step) {
+    return std::holds_alternative<families::Lookup>(step) || std::holds_alternative<families::Patches>(step) ||
+           std::holds_alternative<families::Audio>(step) || std::holds_alternative<families::SeriesPatches>(step);
+  }
+  void expect_order(const Stack& stack) const {
+    const std::string where = "the stack " + files::in_quotes(stack.name), input = identifier(stack.input.name);
+    static const std::set<std::string> reserved{
+        "weights", "tables", "workspace", "x",      "y",           "memory",    "last",          "pooled", "answer",
+        "options", "tokens", "frames",    "rows",   "state",       "load",      "run",           "pool",   "head",
+        "encode",  "decode", "prepare",   "size_t", "memory_rows", "last_rows", "decoder_tokens"};
+    if (identifier(stack.name) != stack.name || reserved.contains(stack.name))
+      throw Unsupported(where + " needs another name: of small letters, digits and _, and no name of the program");
+    if (reserved.contains(input))
+      throw Unsupported("the input " + files::in_quotes(stack.input.name) +
+                        " needs a name that the program does not have");
+    for (const Stack& other : program_.description.stacks)
+      if (&other != &stack && (other.name == stack.name || identifier(other.input.name) == input))
+        throw Unsupported(where + " has the name of another stack, or its input that of another input");
+    if (!makes_rows(stack.input.steps.front()))
+      throw Unsupported(where + " begins with a step that makes no rows: lookup, patches, audio or series_patches");
+    for (const auto* steps : {&stack.input.steps, &stack.behind, &stack.pooler, &stack.head})
+      for (const Step& step : *steps)
+        if (&step != &stack.input.steps.front() && makes_rows(step))
+          throw Unsupported(where + " has a step that makes rows behind other steps");
   }
   [[nodiscard]] std::string missing_tensor(const std::set<std::string>& names) const {
     if (scene_.tensors.empty()) return "";
@@ -144,6 +172,20 @@ class Builder {
   void expect_tensors() const {
     if (const std::string name = missing_tensor(program_.used); !name.empty())
       throw Unsupported("the checkpoint lacks the tensor " + files::in_quotes(name));
+    for (const Stack& stack : program_.description.stacks)
+      for (const families::NamedShape& expected : families::tensors_of(stack)) expect_shape(expected);
+  }
+  void expect_shape(const families::NamedShape& expected) const {
+    const auto found = scene_.tensors.find(expected.name);
+    if (found == scene_.tensors.end()) return;
+    const auto count = [](const auto& shape) {
+      double product = 1;
+      for (const auto extent : shape) product *= static_cast<double>(extent);
+      return product;
+    };
+    if (count(found->second.shape) != count(expected.shape))
+      throw Unsupported("the tensor " + files::in_quotes(expected.name) + " has the shape " +
+                        files::shown(found->second.shape) + ", and the model needs " + files::shown(expected.shape));
   }
 
   static Rows first_rows(const Argument& argument) {

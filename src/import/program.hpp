@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the C++ program that computes a model. steps.cpp fills a Program in, and cpp_files.cpp writes the files.
+// The parts of the C++ program that computes a model. program.cpp fills a Program in, and cpp_files.cpp writes the
+// files.
 #pragma once
 
 #include <cstddef>

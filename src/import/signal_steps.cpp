@@ -4,12 +4,16 @@
 #include <utility>
 
 #include "chain.hpp"
+#include "safetensors.hpp"
 
 namespace ladon::import {
 
 using safetensors::detail::text_of;
 
 void Chain::apply(const families::Patches& step) {
+  if (step.patch_frames == 0 || step.patch_rows == 0 || step.patch_columns == 0 || step.frames < step.patch_frames ||
+      step.rows < step.patch_rows || step.columns < step.patch_columns)
+    throw Unsupported("the patches " + files::in_quotes(step.name) + " do not fit their image");
   scene_.program.headers.insert("model/patches.hpp");
   const std::string& member = scene_.names.name_of(step.name);
   const std::string type = type_name(member);
@@ -46,6 +50,7 @@ void Chain::apply(const families::Patches& step) {
 }
 
 void Chain::apply(const families::Prepend& step) {
+  if (step.behind > rows.most) throw Unsupported("tokens are put behind more rows than there are");
   own_rows();
   scene_.program.headers.insert("model/embedding.hpp");
   const std::size_t front = prepended(families::Step(step));
@@ -112,6 +117,12 @@ std::string Chain::declare(const families::ConvolveRows& step, const std::string
 
 void Chain::apply(const families::ConvolveRows& step) {
   scene_.program.headers.insert("model/convolution.hpp");
+  if (step.stride == 0 || step.width == 0 || step.groups == 0 || rows.width % step.groups != 0 ||
+      step.outputs % step.groups != 0)
+    throw Unsupported("the convolution " + files::in_quotes(step.name) +
+                      " needs a width and a stride of at least 1, and groups that divide its inputs and outputs");
+  if (step.residual && (step.outputs != rows.width || step.stride != 1 || step.before + step.behind + 1 != step.width))
+    throw Unsupported("the convolution " + files::in_quotes(step.name) + " is added to rows of another size");
   if (step.residual) own_rows();
   const std::string member = scene_.names.name_of(step.name), type = type_name(member);
   const std::string weights = declare(step, member, type);

@@ -19,7 +19,7 @@ using internal::Part, internal::text_of;
 
 void parse(const std::string& value, bool& member) { member = value == "true"; }
 void parse(const std::string& value, std::size_t& member) {
-  member = value == "all" ? all : std::strtoul(value.c_str(), nullptr, 10);
+  member = value == "all" ? ladon::all : std::strtoul(value.c_str(), nullptr, 10);
 }
 void parse(std::string value, float& member) {
   constexpr std::string_view cast = "static_cast<float>(";

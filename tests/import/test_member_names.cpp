@@ -33,6 +33,12 @@ TEST_CASE("every text becomes an identifier") {
 
 TEST_CASE("the name of a type") { CHECK(type_name("word_embeddings") == "WordEmbeddings"); }
 
+TEST_CASE("a literal has the bytes of the text") {
+  CHECK(literal("a.b") == "\"a.b\"");
+  CHECK(literal("a\"b\\c") == "\"a\\\"b\\\\c\"");
+  CHECK(literal("a\n1") == "\"a\\0121\"");
+}
+
 TEST_SUITE_END();
 
 }  // namespace ladon::import

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All weights of a model in one block of memory, an image: a file that a program maps, or an array in flash.
-//     write_image(weights, memory)         on the build machine; ladon-import does the same without a compiler
+//     write_image(weights, memory)         on the build machine
 //     Weights weights = from_image<Weights>(memory)    on the target: copies nothing but the epsilons of norms
 //
 // An image has a header of 64 bytes, and then each tensor at a multiple of 64 bytes, in the order of `for_each_tensor`.

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests that ladon-import refuses steps that do not fit each other, the layers or the checkpoint.
+#include <doctest/doctest.h>
+
+#ifndef _WIN32  // arguments are quoted for a POSIX shell
+
+#include <filesystem>
+#include <string>
+
+#include "safetensors_file.hpp"
+#include "testing/fixtures.hpp"
+#include "testing/program.hpp"
+
+namespace ladon::import {
+namespace {
+
+// A stack of the type "ladon" for 8 frames of 3 numbers, with these steps before its layers.
+std::string stack_of_steps(const std::string& steps, const std::string& name = "encoder") {
+  return R"({"name": ")" + name +
+         R"(", "model": {"layers": 1, "tokens": 8, "model": 4, "heads": 2, "feed_forward": 8},
+             "input": {"name": ")" +
+         name + R"(_x", "steps": [)" + steps + "]}}";
+}
+const std::string audio = R"({"step": "audio", "frames": 8, "channels": 3})",
+                  map = R"({"step": "linear_rows", "name": "map", "outputs": 4})",
+                  positions = R"({"step": "add_positions", "table": "positions", "rows": 8})";
+
+// Returns what `ladon-import --option` says of a folder whose checkpoint has the tensors of these steps.
+examples::Answer import_of(const std::string& stacks, const std::string& option = "--cpp") {
+  const examples::TemporaryFolder folder;
+  (void)folder.file("config.json", R"({"model_type": "ladon", "stacks": [)" + stacks + "]}");
+  files::Checkpoint checkpoint;
+  checkpoint.add("map.weight", 4, 3, 1).add("map.bias", 4, 1).add("positions", 8, 4, 1);
+  (void)folder.file("model.safetensors", checkpoint.content());
+  const auto out = folder.path() / "out";
+  const examples::Answer answer = examples::run_in_shell(LADON_IMPORT_COMMAND " '" + folder.path().string() + "' " +
+                                                         option + " '" + out.string() + "'");
+  CHECK(std::filesystem::exists(out) == (answer.status == 0));
+  return answer;
+}
+bool refuses(const std::string& steps, const std::string& why) {
+  const examples::Answer answer = import_of(stack_of_steps(steps));
+  INFO(answer.err);
+  return answer.status == 1 && answer.err.find(why) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("refusals");
+
+TEST_CASE("steps that fit are accepted") {
+  CHECK(import_of(stack_of_steps(audio + ", " + map + ", " + positions)).status == 0);
+  CHECK(import_of(stack_of_steps(audio + ", " + map + ", " + positions), "--c").status == 0);
+}
+
+TEST_CASE("steps that do not fit are refused with a reason") {
+  CHECK(refuses(audio, R"(give rows of 3 numbers, and the layers take 4)"));
+  CHECK(refuses(map, "begins with a step that makes no rows"));
+  CHECK(refuses(audio + ", " + map + ", " + audio, "has a step that makes rows behind other steps"));
+  CHECK(refuses(audio + ", " + map + R"(, {"step": "add_positions", "table": "positions", "rows": 7})",
+                R"(the positions "positions" have 7 rows, too few for 8 tokens)"));
+  CHECK(refuses(audio + ", " + map + R"(, {"step": "add_positions", "table": "positions", "rows": 9})",
+                R"(the tensor "positions" has the shape [8,4], and the model needs [9,4])"));
+  CHECK(refuses(audio + R"(, {"step": "convolve_rows", "name": "map", "outputs": 4, "stride": 0})",
+                "needs a width and a stride of at least 1"));
+  CHECK(refuses(audio + ", " + map + R"(, {"step": "add_row", "table": "positions", "rows": 8, "row": 8})",
+                R"(the table "positions" has no row 8)"));
+  CHECK(refuses(audio + ", " + map + R"(, {"step": "pool", "tokens": 9})", "takes more than the 8 rows before it"));
+  CHECK(refuses(audio + R"(, {"step": "convolve_rows", "name": "map", "outputs": 4, "residual": true})",
+                "is added to rows of another size"));
+  CHECK(refuses(audio + ", " + map + R"(, {"step": "linear_rows", "name": "absent", "outputs": 4})",
+                R"(the checkpoint lacks the tensor "absent)"));
+}
+
+TEST_CASE("names that the program needs are refused") {
+  CHECK(import_of(stack_of_steps(audio + ", " + map, "run")).err.find("needs another name") != std::string::npos);
+  CHECK(import_of(stack_of_steps(audio + ", " + map, "a b")).err.find("needs another name") != std::string::npos);
+  CHECK(import_of(stack_of_steps(audio + ", " + map) + ", " + stack_of_steps(audio + ", " + map))
+            .err.find("has the name of another stack") != std::string::npos);
+}
+
+TEST_CASE("a C library of several stacks is refused") {
+  const std::string steps = audio + ", " + map;
+  const std::string both = stack_of_steps(steps) + ", " + stack_of_steps(steps, "other");
+  CHECK(import_of(both).status == 0);
+  const examples::Answer answer = import_of(both, "--c");
+  CHECK(answer.status == 1);
+  CHECK(answer.err.find("this folder has several stacks") != std::string::npos);
+}
+
+TEST_SUITE_END();
+
+}  // namespace ladon::import
+
+#else
+TEST_SUITE_BEGIN("refusals");
+TEST_CASE("arguments are quoted for a POSIX shell") { MESSAGE("skipped: there is no POSIX shell"); }
+TEST_SUITE_END();
+#endif
