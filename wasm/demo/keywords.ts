@@ -216,6 +216,8 @@ class Keywords {
   async #open(): Promise<void> {
     if (this.#isOpening) return;
     this.#isOpening = true;
+    this.#showAnswer("waiting for the microphone", true);
+    this.#note.textContent = "";
     await this.#attempt(async () => {
       this.#microphone = await Microphone.open({
         samples: (samples) => this.#listenTo(samples),
@@ -232,6 +234,7 @@ class Keywords {
       this.#note.textContent = "";
       this.#setListening(true);
     });
+    if (!this.#microphone) this.#showAnswer("no microphone", true);
     this.#isOpening = false;
   }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes the samples of a page's microphone to a callback: 16,000 samples per second, one channel.
-import { checkOptions, checkSignal } from "./check.js";
-import { fail, failFor } from "./fail.js";
+import { checkNumber, checkOptions, checkSignal } from "./check.js";
+import { attempt, fail, failFor } from "./fail.js";
 import { sampleRate } from "./keyword-front-end.js";
 import { LadonError } from "./index.js";
 import { textOf } from "./text.js";
+import { type Wait, within } from "./within.js";
 
 export interface MicrophoneOptions {
   /** Called with the next samples, floats from -1 to 1. Each array is new, so the callback may keep it. */
@@ -13,6 +14,10 @@ export interface MicrophoneOptions {
   readonly ended?: () => void;
   /** The address of microphone-worklet.js. The default is the file of this package. */
   readonly worklet?: string | URL;
+  /** The milliseconds in which the browser must load the worklet and start the sound, 10,000 each by default. */
+  readonly limit?: number;
+  /** The milliseconds in which the user must answer the question for the permission, 120,000 by default. */
+  readonly permissionLimit?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -24,6 +29,9 @@ const reasons: Readonly<Record<string, string>> = {
   NotReadableError: "the microphone cannot be opened: another program may use it",
 };
 
+const noResampling = `this browser does not resample a microphone to ${sampleRate} Hz`;
+const closeLimit = 1000; // milliseconds
+
 export class Microphone {
   static readonly sampleRate: number = sampleRate;
   readonly #stream: MediaStream;
@@ -32,19 +40,21 @@ export class Microphone {
 
   /**
    * Asks for the permission and opens the microphone. Call this function in the handler of a click or of a key, because
-   * browsers start audio only in such handlers. Errors: "microphone" without permission or device, "network",
-   * "aborted".
+   * browsers start audio only in such handlers. Errors: "microphone" without permission or device, or if a limit
+   * passes, "network", "option", "aborted".
    */
   static async open(options: MicrophoneOptions): Promise<Microphone> {
-    checkOptions(options, ["samples", "ended", "worklet", "signal"]);
-    const { samples, ended, signal } = options;
+    checkOptions(options, ["samples", "ended", "worklet", "limit", "permissionLimit", "signal"]);
+    const { samples, ended, signal, limit = 10_000, permissionLimit = 120_000 } = options;
     if (typeof samples !== "function") fail("option", "samples", "a function", samples);
     checkSignal(signal);
-    const microphone = new Microphone(await openStream());
+    for (const [name, time] of Object.entries({ limit, permissionLimit })) {
+      if (!(checkNumber(name, time) >= 0)) fail("option", name, "milliseconds", time);
+    }
+    const microphone = new Microphone(await openStream(permissionLimit, signal));
     try {
-      throwIfAborted(signal);
-      await microphone.#start(options.worklet ?? new URL("./microphone-worklet.js", import.meta.url), samples);
-      throwIfAborted(signal);
+      const worklet = options.worklet ?? new URL("./microphone-worklet.js", import.meta.url);
+      await microphone.#start(worklet, samples, { code: "microphone", limit, signal });
     } catch (error) {
       await microphone.stop();
       throw error;
@@ -66,27 +76,31 @@ export class Microphone {
     this.#node = undefined;
     const context = this.#context;
     this.#context = undefined;
-    await context?.close();
+    // The tracks have stopped, so no samples come if the browser does not close the context.
+    const wait: Wait = { code: "microphone", what: "the sound does not close", limit: closeLimit };
+    if (context) await within(context.close(), wait).catch(() => undefined);
   }
 
   // Starts to collect samples. The AudioContext has a rate of 16 kHz, so it resamples the microphone's sound. The node
   // has no output, so nothing is played.
-  async #start(worklet: string | URL, samples: (samples: Float32Array) => void): Promise<void> {
-    const context = (this.#context = new AudioContext({ sampleRate }));
-    await context.audioWorklet.addModule(worklet).catch((cause) => failFor("network", cause, `${worklet}`));
-    this.#node = new AudioWorkletNode(context, "ladon-sample-collector", {
+  async #start(worklet: string | URL, samples: (samples: Float32Array) => void, wait: Omit<Wait, "what">): Promise<void> {
+    const context = (this.#context = attempt("microphone", () => new AudioContext({ sampleRate }), noResampling));
+    const added = context.audioWorklet.addModule(worklet).catch((cause) => failFor("network", cause, `${worklet}`));
+    await within(added, { ...wait, code: "network", what: `${worklet} does not load` });
+    this.#connect(context, samples);
+    const resumed = context.resume().catch((cause) => failFor("microphone", cause, "the browser starts no sound"));
+    await within(resumed, { ...wait, what: "the browser starts no sound (is there an audio output?)" });
+  }
+
+  #connect(context: AudioContext, samples: (samples: Float32Array) => void): void {
+    const node = (this.#node = new AudioWorkletNode(context, "ladon-sample-collector", {
       numberOfInputs: 1,
       numberOfOutputs: 0,
       channelCount: 1,
       channelCountMode: "explicit",
-    });
-    this.#node.port.onmessage = ({ data }: MessageEvent<Float32Array>) => samples(data);
-    try {
-      context.createMediaStreamSource(this.#stream).connect(this.#node);
-    } catch (cause) {
-      failFor("microphone", cause, `this browser does not resample a microphone to ${sampleRate} Hz`);
-    }
-    await context.resume();
+    }));
+    node.port.onmessage = ({ data }: MessageEvent<Float32Array>) => samples(data);
+    attempt("microphone", () => context.createMediaStreamSource(this.#stream).connect(node), noResampling);
   }
 
   #watch(ended: (() => void) | undefined): void {
@@ -100,18 +114,20 @@ export class Microphone {
 
 // Opens the microphone without echoCancellation and noiseSuppression. These two filters distort words, and the model
 // was trained on unfiltered recordings. autoGainControl is on, because it makes quiet voices louder.
-const openStream = async (): Promise<MediaStream> => {
+const openStream = async (limit: number, signal: AbortSignal | undefined): Promise<MediaStream> => {
   const devices = globalThis.navigator?.mediaDevices;
   if (!devices?.getUserMedia || typeof AudioWorkletNode !== "function") {
     return fail("microphone", "no microphone here: browsers give microphones to pages on https or localhost only");
   }
   const audio = { channelCount: 1, echoCancellation: false, noiseSuppression: false, autoGainControl: true };
-  return devices.getUserMedia({ audio }).catch((cause) => {
+  const opened = devices.getUserMedia({ audio }).catch((cause) => {
     const reason = reasons[cause?.name] ?? `the microphone cannot be opened: ${textOf(cause)}`;
     throw new LadonError("microphone", reason, undefined, undefined, cause);
   });
-};
-
-const throwIfAborted = (signal: AbortSignal | undefined): void => {
-  if (signal?.aborted) failFor("aborted", signal.reason);
+  const wait: Wait = { code: "microphone", what: "nobody allowed or denied the microphone", limit, signal };
+  return within(opened, wait).catch((error) => {
+    // The user may give the permission later, when nobody waits for the microphone any more.
+    opened.then((stream) => stream.getTracks().forEach((track) => track.stop()), () => undefined);
+    throw error;
+  });
 };

@@ -228,11 +228,14 @@ export interface WarmedUp {
   readonly calls: number;
   /** The time of all calls and of the pauses between them. */
   readonly total: number;
-  /** The time of the first call. The engine had not optimised the code before this call. */
+  /**
+   * The time of the first call. The engine had not optimised the code before this call. 0 if the call was shorter than
+   * a step of the clock.
+   */
   readonly first: number;
   /**
-   * The time of a call after the warm-up: calls are timed in groups of 8 ms, and `best` is the mean of the fastest
-   * group.
+   * The time of a call after the warm-up: calls are timed in groups of 8 ms or of 50 steps of the clock, and `best` is
+   * the mean of the fastest group. 0 if the clock stands still during the calls.
    */
   readonly best: number;
 }

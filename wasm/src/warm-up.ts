@@ -2,6 +2,7 @@
 // Runs a kernel until the engine has optimised its code. Loaded on demand.
 import type { Activations } from "./activations.js";
 import { checkCount, checkNumber, checkOptions, product } from "./check.js";
+import { shortestTime } from "./clock.js";
 import { type Description, type Option, slotsOf } from "./description.js";
 import { fail } from "./fail.js";
 import { KernelCalls, type Words } from "./kernel-calls.js";
@@ -57,31 +58,44 @@ const callOnZeros = (
 };
 
 /**
- * Repeats calls until they get no faster. Calls are timed in slices of 8 ms, which is long enough for a coarse clock,
- * and the time of a call is the mean of its slice. A slice is a gain if its mean is more than 10% below the shortest
+ * Repeats `call` for at least `least` milliseconds, and returns the number of calls and their time. Where the clock
+ * stands still during the calls, ends after `most` calls with the time 0.
+ */
+const timeSlice = (call: () => void, least: number, most: number): { count: number; time: number; first: number } => {
+  const start = performance.now();
+  let [count, time, first] = [0, 0, 0];
+  while (time < least && (time || count < most)) {
+    call();
+    time = performance.now() - start;
+    if (!count++) first = time;
+  }
+  return { count, time, first };
+};
+
+/**
+ * Repeats calls until they get no faster. Calls are timed in slices of 8 ms, or of 50 steps of the clock if they are
+ * longer. The time of a call is the mean of its slice. A slice is a gain if its mean is more than 10% below the shortest
  * mean so far. Ends when the time since the last gain is at least 150 ms and at least 8 times the shortest mean. Always
  * ends after `most` milliseconds. Between two slices, other code of the page can run. V8 compiles in another thread,
- * and replaces the code between two calls.
+ * and replaces the code between two calls. Where the clock stands still, a slice has twice as many calls as the slice
+ * before, and about 500 calls end the warm-up.
  */
 const repeat = async (call: () => void, begin: number, most: number): Promise<WarmedUp> => {
-  const slice = 8;
-  let [calls, first, best, lastGain, now] = [0, 0, Infinity, begin, begin];
-  while (now - lastGain < Math.max(150, 8 * best) && now - begin < most) {
-    let callsInSlice = 0;
-    const start = performance.now();
-    do {
-      call();
-      ++callsInSlice;
-      now = performance.now();
-      first ||= now - start;
-    } while (now - start < slice);
-    calls += callsInSlice;
-    const mean = (now - start) / callsInSlice;
-    if (mean < 0.9 * best) lastGain = now;
-    best = Math.min(best, mean);
+  const least = shortestTime(8);
+  let [calls, first, best, lastGain, now, mostCalls] = [0, 0, Infinity, begin, begin, 8];
+  while (now - lastGain < Math.max(150, 8 * best) && now - begin < most && mostCalls < 512) {
+    const slice = timeSlice(call, least, mostCalls);
+    if (!calls) first = slice.first;
+    calls += slice.count;
+    now = performance.now();
+    const mean = slice.time / slice.count;
+    if (!mean) mostCalls *= 2;
+    else if (mean < 0.9 * best) lastGain = now;
+    best = Math.min(best, mean || Infinity);
     await new Promise((resolve) => setTimeout(resolve));
+    if (!mean) now = performance.now(); // some hosts move the clock only during pauses
   }
-  return { calls, total: performance.now() - begin, first, best };
+  return { calls, total: performance.now() - begin, first, best: Number.isFinite(best) ? best : 0 };
 };
 
 export const warmUp = async (
