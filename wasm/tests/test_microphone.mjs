@@ -96,7 +96,7 @@ test("errors of the browser are LadonErrors", async () => {
   const throws = () => {
     throw new TypeError("not here");
   };
-  install({ AudioContext: throws });
+  install({ AudioContext: class { constructor() { throws(); } } });
   await refuses(() => Microphone.open({ samples }), "microphone", "16000 Hz: TypeError: not here");
   install({ createMediaStreamSource: throws });
   await refuses(() => Microphone.open({ samples }), "microphone", "16000 Hz");
