@@ -89,7 +89,7 @@ const compile = async (bytes: BufferSource, place: string): Promise<WebAssembly.
  */
 const readModule = (source: unknown, place: string | URL, signal?: AbortSignal): Promise<Uint8Array> =>
   readBytes(place, signal).catch((cause) => {
-    if (isUrl(source) || cause.code !== "network") throw cause;
+    if (isUrl(source) || typeof source === "function" || cause.code !== "network") throw cause;
     return fail("network", `${cause.message}; does your bundler copy ladon/dist/modules?`, undefined, undefined, cause);
   });
 
@@ -103,6 +103,29 @@ const moduleOf = async (
   if (isBytes(source)) return compile(unshared(source), "bytes");
   const place = placeOf(source, variant, precision);
   return compile((await readModule(source, place, signal)) as BufferSource, `${place}`);
+};
+
+/** Returns true if the error means that a URL leads to no module. Some servers send a page of HTML in place of a file. */
+const isMissing = ({ code, actual, cause }: any): boolean =>
+  (code === "network" && ([403, 404, 410].includes(actual) || cause?.code === "ENOENT")) ||
+  (code === "not-a-module" && /^text that/.test(actual));
+
+/**
+ * Compiles the module of the first variant that a source has. The source may lack variants: a DETERMINISTIC int8 kernel
+ * has no relaxed module. If all variants are missing, throws the error of the first.
+ */
+const firstModuleOf = async (
+  source: any,
+  candidates: readonly Variant[],
+  options: LoadOptions,
+): Promise<WebAssembly.Module> => {
+  const [variant, ...others] = candidates;
+  return moduleOf(source, variant!, options).catch((error) => {
+    if (!others.length || !isMissing(error)) throw error;
+    return firstModuleOf(source, others, options).catch((other) => {
+      throw isMissing(other) ? error : other;
+    });
+  });
 };
 
 const checkLoadOptions = (options: LoadOptions): void => {
@@ -126,11 +149,11 @@ export const load = async (source: KernelSource, options: LoadOptions = {}): Pro
   if (typeof WebAssembly !== "object") fail("unsupported", "this engine has no WebAssembly");
   const supported = variants.filter(supports);
   if (variant != null && !supported.includes(variant)) fail("unsupported", "variant", supported, variant);
-  const first = variant ?? supported[0]!;
+  const isChoice = variant == null && hasVariants(source);
+  const candidates = isChoice ? supported : [variant ?? supported[0]!];
   // relaxedDot() tests the engine while moduleOf() downloads and compiles the module.
-  const isProbed = precision === "int8" && first === "relaxed";
-  const [module] = await Promise.all([moduleOf(source, first, options), isProbed && relaxedDot()]);
-  const canReplace = variant == null && hasVariants(source) && usesRelaxedDot(describe(module));
-  const isWrong = canReplace && (await relaxedDot()) === "wrong";
+  const isProbed = precision === "int8" && candidates[0] === "relaxed";
+  const [module] = await Promise.all([firstModuleOf(source, candidates, options), isProbed && relaxedDot()]);
+  const isWrong = isChoice && usesRelaxedDot(describe(module)) && (await relaxedDot()) === "wrong";
   return kernelOf(isWrong ? await moduleOf(source, "simd", options) : module, options);
 };

@@ -1,7 +1,7 @@
 // Tests calls with wrong arguments. Such a call must throw a LadonError that states the expected value. The call must
 // write nothing.
 import assert from "node:assert/strict";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -474,6 +474,39 @@ test("a module from bytes, from a Module, from file: URLs", async () => {
   await refuses(() => load("./nowhere.wasm"), "network", "nowhere.wasm");
   await refuses(() => load("http://127.0.0.1:9/a.wasm"), "network", "a.wasm");
   await refuses(() => load("attention_384_12", { signal: AbortSignal.abort() }), "aborted");
+});
+
+test("a kernel that lacks a variant", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "ladon-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "k.scalar.wasm"), scalar);
+  const at = pathToFileURL(join(folder, "k"));
+  assert.equal((await load(at)).variant, "scalar");
+  assert.equal((await load((variant) => `${at}.${variant}.wasm`)).variant, "scalar");
+  await refuses(() => load(at, { variant: "simd" }), "network", "k.simd.wasm");
+  await refuses(() => load(pathToFileURL(join(folder, "none"))), "network", /none[.](relaxed|simd)[.]wasm/);
+
+  const { fetch: own } = globalThis;
+  const serve = (missing) => {
+    const asked = [];
+    globalThis.fetch = async (url) => {
+      asked.push(url.pathname);
+      return url.pathname === "/k.scalar.wasm" ? new Response(scalar) : missing();
+    };
+    return asked;
+  };
+  try {
+    for (const missing of [() => new Response("", { status: 404 }), () => new Response("<!doctype html>")]) {
+      serve(missing);
+      assert.equal((await load("https://a.example/k")).variant, "scalar");
+    }
+    // A network without connection does not say that the module is missing.
+    const asked = serve(() => Promise.reject(new TypeError("no network")));
+    await refuses(() => load("https://a.example/k"), "network", "no network");
+    assert.equal(asked.length, 1);
+  } finally {
+    globalThis.fetch = own;
+  }
 });
 
 test("the query of a URL stays after the name of a module", async () => {

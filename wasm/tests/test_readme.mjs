@@ -3,7 +3,7 @@
 // the command of the section with its CMakeLists.txt. Then loads the module.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -51,7 +51,7 @@ const runCode = async (t, names, before, after = "") => {
     .map(codeOf)
     .join("\n")
     .replace(/"ladon(?:\/([\w-]+))?"/g, (_, entry) => JSON.stringify(new URL(`../dist/${entry ?? "index"}.js`, import.meta.url)))
-    .replace(/^([\w.()", \[\]\d]+); +\/\/ (\{.+\}|"[^"]*")$/gm, "assert.deepEqual($1, $2);")
+    .replace(/^([\w.()", \[\]\d]+); +\/\/ (\{.+\}|"[^"]*"|\d+)$/gm, "assert.deepEqual($1, $2);")
     .replace(/^([\w.]+); +\/\/ (\d), or (\d) .*$/gm, "assert.ok([$2, $3].includes($1));");
   writeFileSync(join(folder, "code.mjs"), `import assert from "node:assert/strict";\n${before}\n${code}\n${after}`);
   await import(pathToFileURL(join(folder, "code.mjs")));
@@ -80,6 +80,23 @@ const samples = Float32Array.from(${JSON.stringify(Array.from(samplesOf("yes")))
 });
 
 test("an int8 kernel", async (t) => assert.equal(await runCode(t, ["int8.mjs"], ""), 2));
+
+const cacheKernel = new URL("kernels/modules/odd_cache.scalar.wasm", import.meta.url);
+const skipWithoutCache = existsSync(cacheKernel) ? false : "no wasm/tests/kernels/modules";
+
+test("generation with a cache", { skip: skipWithoutCache }, async (t) => {
+  const before = `import { load } from "ladon";
+const kernel = await load(new URL(${JSON.stringify(cacheKernel)}));
+const { model } = kernel.description;
+const numbers = (count) => Float32Array.from({ length: count }, (_, i) => Math.sin(i));
+const weights = Object.fromEntries(kernel.description.weights.map(({ name, shape }) => [name, numbers(shape.reduce((a, b) => a * b))]));
+const [prompt, chosen] = [numbers(3 * model), []];
+const choose = (row) => (chosen.push(row), chosen.length), embed = (id) => numbers(model).fill(id);`;
+  const after = `assert.equal(text.cached, 0);
+assert.deepEqual(chosen.map((row) => row.length), [model, model, model]);
+assert.ok([...chosen, last].every((row) => row.every(Number.isFinite)));`;
+  assert.equal(await runCode(t, ["generation.mjs"], before.replace('"ladon"', JSON.stringify(new URL("../dist/index.js", import.meta.url))), after), 1);
+});
 
 // The data are laid out as ladon-weights lays them out for the kernel date_reader. Number i of the data is i.
 test("tensors that ladon-weights packs", async (t) => {
