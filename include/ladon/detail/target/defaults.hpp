@@ -18,6 +18,7 @@ struct PanelLayout {
   std::size_t tile_rows;
   std::size_t tile_rows_of_one_pack = tile_rows;  // more sums hide latency
   std::size_t used_lanes = lanes;                 // int8 products skip others
+  bool halves_panels = false;                     // a panel computes half of its packs if its tokens fit into them
 
   constexpr std::size_t width() const noexcept { return lanes * packs; }
   constexpr std::size_t panels(std::size_t tokens) const noexcept { return (tokens + width() - 1) / width(); }
@@ -28,9 +29,9 @@ struct PanelLayout {
   constexpr bool operator==(const PanelLayout&) const = default;
 };
 // A tile has Sums rows of one pack, or half as many rows of two packs.
-template <std::size_t Sums>
+template <std::size_t Sums, bool HalvesPanels = false>
 constexpr PanelLayout one_or_two_packs(std::size_t tokens, std::size_t lanes) noexcept {
-  return tokens <= lanes ? PanelLayout{lanes, 1, Sums} : PanelLayout{lanes, 2, Sums / 2, Sums};
+  return tokens <= lanes ? PanelLayout{lanes, 1, Sums} : PanelLayout{lanes, 2, Sums / 2, Sums, lanes, HalvesPanels};
 }
 
 namespace target {

@@ -41,7 +41,7 @@ struct Avx512 : X86 {
   static constexpr std::size_t registers = 32;
   // (128,384,12): 94%, 3 x 8 84%.
   static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
-    if (tokens > lanes) return {lanes, 2, 12, 16};
+    if (tokens > lanes) return {lanes, 2, 12, 16, lanes, true};
     return {lanes, 1, 16, 16, lanes == 16 && tokens <= 12 ? std::size_t(12) : lanes};
   }
 #if !LADON_DETERMINISTIC && LADON_HAS_SHUFFLE && defined(__AVX512BW__)
@@ -77,7 +77,7 @@ struct Avx2 : X86 {
 #else
   static constexpr std::size_t tile_sums = 10;  // without FMA, each product occupies a register
 #endif
-  static constexpr auto panel_layout = one_or_two_packs<tile_sums>;
+  static constexpr auto panel_layout = one_or_two_packs<tile_sums, true>;
 #if LADON_FMA
   // (128,384,12): 79 -> 84% of peak (Cascade Lake).
   static constexpr std::size_t steps_per_iteration(std::size_t lanes, std::size_t) noexcept {
