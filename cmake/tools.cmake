@@ -5,6 +5,9 @@
 #   ladon_need_safetensors()    adds ladon_safetensors, a library that reads safetensors files
 #   ladon_need_weights_tool()   adds ladon_weights, the program ladon-weights, which packs tensors for a kernel
 #   ladon_need_import_tool()    adds ladon_import, the program ladon-import, which writes C++ programs for models
+#   ladon_need_tokenizer(<variable>)   adds ladon::tokenizer, a library that turns text into token ids, if LADON_TEXTS
+#                                      is ON, or if it is AUTO and cargo can compile the library. Sets <variable> to
+#                                      TRUE if the target exists, and else to FALSE
 #   ladon_need_host_weights_tool()   in a cross build, adds ladon_host_weights: ladon-weights for the build machine.
 #                                    Sets ladon_host_weights_program to the path of the program
 #
@@ -41,6 +44,48 @@ function(ladon_need_import_tool)
   if(NOT TARGET ladon_import)
     add_subdirectory(${ladon_source_dir}/src/import ${ladon_binary_dir}/src/import)
   endif()
+endfunction()
+
+# ladon_find_cargo(<variable>): sets <variable> to the reason why cargo cannot compile src/tokenizer, or to an empty
+# string. Sets LADON_CARGO.
+function(ladon_find_cargo out)
+  set(needed 1.85)
+  find_program(LADON_CARGO cargo DOC "The program cargo, of version ${needed} or later")
+  mark_as_advanced(LADON_CARGO)
+  set(problem "")
+  if(CMAKE_CROSSCOMPILING)
+    set(problem "a cross build has no cargo")
+  elseif(NOT LADON_CARGO)
+    set(problem "there is no cargo")
+  else()
+    execute_process(COMMAND ${LADON_CARGO} --version OUTPUT_VARIABLE version ERROR_VARIABLE error RESULT_VARIABLE status)
+    if(NOT status EQUAL 0 OR NOT version MATCHES "^cargo ([0-9.]+)")
+      set(problem "${LADON_CARGO} --version fails: ${error}")
+    elseif(CMAKE_MATCH_1 VERSION_LESS needed)
+      set(problem "${LADON_CARGO} has version ${CMAKE_MATCH_1}, older than ${needed}")
+    endif()
+  endif()
+  set(${out} "${problem}" PARENT_SCOPE)
+endfunction()
+
+function(ladon_need_tokenizer out)
+  set(${out} FALSE PARENT_SCOPE)
+  if(NOT LADON_TEXTS)
+    return()
+  endif()
+  if(NOT TARGET ladon_tokenizer)
+    ladon_find_cargo(problem)
+    if(problem AND LADON_TEXTS STREQUAL "AUTO")
+      message(STATUS "ladon: without ladon::tokenizer, because ${problem} (on Debian 12: cargo-web, on Debian 13: cargo)")
+      return()
+    elseif(problem)
+      message(FATAL_ERROR "ladon: LADON_TEXTS is ${LADON_TEXTS}, but ${problem}. Install cargo 1.85 or later (on Debian \
+12: cargo-web, on Debian 13: cargo), or set -DLADON_TEXTS=OFF")
+    endif()
+    ladon_need_files()
+    add_subdirectory(${ladon_source_dir}/src/tokenizer ${ladon_binary_dir}/src/tokenizer)
+  endif()
+  set(${out} TRUE PARENT_SCOPE)
 endfunction()
 
 # ladon_host_compiler(<variable>): sets <variable> to the C++ compiler for programs that run on the host. The compiler

@@ -30,6 +30,7 @@ has() {
     libclang-rt) [ -n "$(clang)" ] && echo 'int main() {}' | "$(clang)" -fsanitize=address -xc++ - -o /dev/null 2>/dev/null ;;
     clang-format) [ -n "$(clang_format)" ] ;;
     clang-tidy) [ -n "$(run_clang_tidy)" ] ;;
+    cargo) [ -n "$(new_cargo)" ] ;;
     pip) python3 -c 'import pip' 2>/dev/null || python3 -c 'import ensurepip, venv' 2>/dev/null ;;
     *.*) if ! command -v "${compiler%% *}" >/dev/null; then [ -e "/usr/include/$1" ]; return; fi
       printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$1" | $compiler -E -xc++ - >/dev/null 2>&1 ;;
@@ -43,6 +44,7 @@ package_of() {
     ninja) echo ninja-build ;;
     pkg-config) echo pkgconf ;;
     node) echo nodejs ;;
+    cargo) if apt-cache show cargo-web >/dev/null 2>&1; then echo cargo-web; else echo cargo; fi ;;
     pip) echo python3-venv ;; # python3-venv contains pip
     em++) echo emscripten ;;
     wasm-ld-19) echo lld-19 ;;
@@ -73,6 +75,16 @@ clang() {
   for name in clang++-19 clang++; do
     if command -v $name >/dev/null && [ "$($name -dumpversion | cut -d. -f1)" -ge 16 ]; then echo $name; return; fi
   done
+}
+
+# new_cargo: prints the path of a cargo that can compile src/tokenizer. Debian 12 has an older cargo in the package cargo,
+# and a newer cargo in the package cargo-web.
+new_cargo() {
+  local path version
+  if path=$(type -P cargo) && version=$("$path" --version 2>/dev/null); then
+    version=${version#cargo }
+    if [ "$(printf '%s\n' 1.85 "${version%% *}" | sort -V | head -n 1)" = 1.85 ]; then printf '%s\n' "$path"; fi
+  fi
 }
 
 clang_format() { command -v clang-format-19 || command -v clang-format || true; }

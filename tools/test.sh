@@ -26,7 +26,7 @@ run_tests() {
     esac
     shift
   done
-  need_examples doctest/doctest.h pkg-config
+  need_examples doctest/doctest.h pkg-config cargo
   # Installs valgrind on machines for continuous integration. On other machines, the tests that count instructions run
   # only if valgrind is already installed.
   if [ -n "${CI:-}" ]; then need valgrind; fi

@@ -16,7 +16,7 @@ set(licence "SPDX-License-Identifier: Apache-2.0")
 function(licence_line out file)
   if(file MATCHES "[.]h[.]in$")
     set(line "/* ${licence} */") # for C
-  elseif(file MATCHES "[.](hpp|cpp|ts|js)([.]in)?$")
+  elseif(file MATCHES "[.](hpp|cpp|ts|js|rs)([.]in)?$")
     set(line "// ${licence}")
   elseif(file MATCHES "[.]jinja2$")
     set(line "{# ${licence} #}")

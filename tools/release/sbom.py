@@ -2,9 +2,9 @@
 """sbom CHECKOUT FOLDER URL: writes FOLDER/ladon-VERSION.spdx.json, a bill of materials in SPDX 2.3.
 
 Lists the files of a release in FOLDER with their checksums. Also lists the packages that build or test these files: the
-C++ dependencies that cmake/dependencies.cmake pins, and the npm packages of wasm/package-lock.json. The npm tarball
-contains KissFFT, compiled into the module keywords_front_end. No other file of a release contains code of a dependency.
-xsimd is optional for users of the headers.
+C++ dependencies that cmake/dependencies.cmake pins, the crates of src/tokenizer/Cargo.lock.in, and the npm packages of
+wasm/package-lock.json. The npm tarball contains KissFFT, compiled into the module keywords_front_end. No other file of
+a release contains code of a dependency. xsimd is optional for users of the headers.
 """
 
 import base64
@@ -56,8 +56,18 @@ def released_files(folder, version):
     source = folder / f"ladon-{version}.tar.gz"
     for path in [source, *sorted(path for path in folder.iterdir() if path != source)]:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        yield package(path.name, path.name, version, "Apache-2.0", "NOASSERTION", "SHA256", digest,
-                      packageFileName=path.name, supplier=AUTHORS, copyrightText="Copyright The Ladon authors")
+        yield package(
+            path.name,
+            path.name,
+            version,
+            "Apache-2.0",
+            "NOASSERTION",
+            "SHA256",
+            digest,
+            packageFileName=path.name,
+            supplier=AUTHORS,
+            copyrightText="Copyright The Ladon authors",
+        )
 
 
 def cpp_dependencies(checkout):
@@ -73,6 +83,36 @@ def cpp_dependencies(checkout):
         yield package(f"cpp-{name}", name, version, licence, url, "SHA256", digest), relationship
 
 
+def crates(checkout):
+    """Yields the crates from which cargo makes ladon::tokenizer, which no file of the release contains."""
+    folder = checkout / "src/tokenizer"
+    licences = json.loads((folder / "licences.json").read_text())
+    lock = re.findall(
+        r'^name = "(.+)"\nversion = "(.+)"\nsource = .+\nchecksum = "(\w+)"$',
+        (folder / "Cargo.lock.in").read_text(),
+        re.MULTILINE,
+    )
+    if {f"{name} {version}" for name, version, _ in lock} != set(licences):
+        sys.exit("sbom: src/tokenizer/Cargo.lock.in and licences.json have different crates")
+    for name, version, digest in lock:
+        yield package(
+            f"crate-{name}-{version}",
+            name,
+            version,
+            licences[f"{name} {version}"],
+            "NOASSERTION",
+            "SHA256",
+            digest,
+            externalRefs=[
+                {
+                    "referenceCategory": "PACKAGE-MANAGER",
+                    "referenceType": "purl",
+                    "referenceLocator": f"pkg:cargo/{name}@{version}",
+                }
+            ],
+        )
+
+
 def npm_dependencies(checkout):
     """Yields the packages that build and test the binding. Skips optional packages, which are for certain systems
     only."""
@@ -82,21 +122,37 @@ def npm_dependencies(checkout):
             continue
         algorithm, digest = entry["integrity"].split("-", 1)
         name = entry.get("name", place.rsplit("node_modules/", 1)[-1])
-        yield package(f"npm-{place}", name, entry["version"], entry.get("license", "NOASSERTION"), "NOASSERTION",
-                      algorithm.upper(), base64.b64decode(digest).hex(),
-                      externalRefs=[{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
-                                     "referenceLocator": f"pkg:npm/{name.replace('@', '%40')}@{entry['version']}"}])
+        yield package(
+            f"npm-{place}",
+            name,
+            entry["version"],
+            entry.get("license", "NOASSERTION"),
+            "NOASSERTION",
+            algorithm.upper(),
+            base64.b64decode(digest).hex(),
+            externalRefs=[
+                {
+                    "referenceCategory": "PACKAGE-MANAGER",
+                    "referenceType": "purl",
+                    "referenceLocator": f"pkg:npm/{name.replace('@', '%40')}@{entry['version']}",
+                }
+            ],
+        )
 
 
 def document(checkout, folder, url, version):
     files = list(released_files(folder, version))
     source, made = files[0], files[1:]
     cpp, npm = list(cpp_dependencies(checkout)), list(npm_dependencies(checkout))
+    cargo = list(crates(checkout))
     binding = next(file for file in files if file["name"].endswith(".tgz"))
     relationships = [("SPDXRef-DOCUMENT", "DESCRIBES", file["SPDXID"]) for file in files]
     relationships += [(file["SPDXID"], "GENERATED_FROM", source["SPDXID"]) for file in made]
-    relationships += [(one["SPDXID"], relationship, (binding if relationship == "CONTAINED_BY" else source)["SPDXID"])
-                      for one, relationship in cpp]
+    relationships += [
+        (one["SPDXID"], relationship, (binding if relationship == "CONTAINED_BY" else source)["SPDXID"])
+        for one, relationship in cpp
+    ]
+    relationships += [(one["SPDXID"], "OPTIONAL_DEPENDENCY_OF", source["SPDXID"]) for one in cargo]
     relationships += [(one["SPDXID"], "DEV_DEPENDENCY_OF", binding["SPDXID"]) for one in npm]
     created = time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"]))
     return {
@@ -105,11 +161,15 @@ def document(checkout, folder, url, version):
         "SPDXID": "SPDXRef-DOCUMENT",
         "name": f"ladon-{version}",
         "documentNamespace": f"{url}/spdx/ladon-{version}-{source['checksums'][0]['checksumValue']}",
-        "creationInfo": {"created": time.strftime("%Y-%m-%dT%H:%M:%SZ", created),
-                         "creators": [AUTHORS, "Tool: ladon-sbom"]},
-        "packages": files + [one for one, _ in cpp] + npm,
-        "relationships": [{"spdxElementId": one, "relationshipType": kind, "relatedSpdxElement": other}
-                          for one, kind, other in relationships],
+        "creationInfo": {
+            "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", created),
+            "creators": [AUTHORS, "Tool: ladon-sbom"],
+        },
+        "packages": files + [one for one, _ in cpp] + cargo + npm,
+        "relationships": [
+            {"spdxElementId": one, "relationshipType": kind, "relatedSpdxElement": other}
+            for one, kind, other in relationships
+        ],
     }
 
 
