@@ -1,7 +1,7 @@
 // ladon_bench_decode [--json FILE] [--only TEXT] [--precision P] [--rounds N]: measures decoding one token at a time
-// with a full cache of keys and values. Compares the speed with plain loads of the same weights, keys and values
-// (plain_read.hpp). In some cases, all weights, keys and values fit into the processor's caches. In the other cases,
-// the weights, keys and values do not fit.
+// with a full cache of keys and values, and a few queries of Attention, whose keys and values the caller has. Compares
+// the speed with plain loads of the same weights, keys and values (plain_read.hpp). In some cases, all weights, keys
+// and values fit into the processor's caches. In the other cases, the weights, keys and values do not fit.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -121,6 +121,24 @@ class Table {
     });
   }
 
+  // Attention without projections.
+  template <Shape S>
+  void given(const std::string& name) {
+    using Given = Attention<S>;
+    constexpr Shape shape = Given::shape;  // with the widths of a head
+    if (!wanted(name)) return;
+    const std::vector<float> q = ladon_bench::random_numbers(shape.heads * shape.queries * shape.head_width, 1);
+    const std::vector<float> k = ladon_bench::random_numbers(shape.kv_heads * shape.keys * shape.head_width, 1);
+    const std::vector<float> v = ladon_bench::random_numbers(shape.kv_heads * shape.keys * shape.value_width, 1);
+    std::vector<float> y(shape.heads * shape.queries * shape.value_width);
+    const auto workspace = std::make_unique<typename Given::Workspace>();
+    rows.push_back(measure(name, {k, v}, chosen_.rounds, [&] {
+      Given::run(q.data(), k.data(), v.data(), y.data(), *workspace);
+      benchmark::DoNotOptimize(y.data());
+      benchmark::ClobberMemory();
+    }));
+  }
+
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
 
  private:
@@ -147,6 +165,11 @@ constexpr Shape grouped{.queries = 1, .keys = 1024, .model = 1024, .heads = 16, 
 
 constexpr Shape with_cache(Shape shape, CachePrecision precision) {
   shape.cache_precision = precision;
+  return shape;
+}
+
+constexpr Shape with_queries(Shape shape, std::size_t queries) {
+  shape.queries = queries;
   return shape;
 }
 
@@ -178,6 +201,10 @@ void measure_all(Table& table) {
   if constexpr (std::is_same_v<Precision, precision::Float32>) {  // other precisions need the order (out, in)
     table.attention<12, medium, layout::InOut>("12 x attention 512,8, 1024 keys, in_out");
     table.encoder<plain.with(medium), layout::InOut>("6 x encoder layer 512,8, 1024 keys, in_out");
+    table.given<medium>("1 query of 8 heads, 1024 keys of 64");
+    table.given<with_queries(medium, 4)>("4 queries of 8 heads, 1024 keys of 64");
+    table.given<with_queries(medium, 8)>("8 queries of 8 heads, 1024 keys of 64");
+    table.given<grouped>("1 query of 16/4 heads, 1024 keys of 64");
   }
 }
 

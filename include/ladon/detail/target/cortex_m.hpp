@@ -38,6 +38,7 @@ struct CortexM : Defaults {
   // Each read converts the weights: 105.4 -> 93.4 million instructions of examples/keywords on M7, 29.4 -> 27.2 on M55.
   static constexpr std::size_t int8_feed_forward_panels = LADON_DSP ? 4 : 1;
   static constexpr bool hidden_in_keys = true;
+  static constexpr std::size_t most_few_queries = 0;  // one kernel for all counts takes less code
 #if LADON_HELIUM
   static constexpr std::size_t registers = 8;
   // 2 x 3 uses all registers. In code for size, a rest of rows would need a second tile.
