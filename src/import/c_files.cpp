@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "c_batch.hpp"
 #include "safetensors.hpp"
 
 namespace ladon::import {
@@ -115,7 +116,7 @@ std::string c_header(const Program& program) {
       name + "_workspace_bytes(void);\n\n";
   for (const Result* result : exported(program))
     text += comment(program, *result) + signature(program, *result, name + "_") + ";\n\n";
-  return text + "#ifdef __cplusplus\n}\n#endif\n#endif\n";
+  return text + c_batch_declarations(program) + "#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }
 
 // Returns the statements that check the arguments.
@@ -138,17 +139,11 @@ std::string checks(const Program& program, const Result& result) {
   return text;
 }
 
-bool takes(const Program& program, const std::string& function, const char* type) {
-  for (const Function& f : program.functions)
-    if (f.signature.find(" " + function + "(") != f.signature.npos) return f.signature.find(type) != f.signature.npos;
-  return false;
-}
-
 // Returns the statements that call the functions of the C++ program whose last result is `result`.
 std::string calls(const Program& program, const Result& result) {
   const std::string space = program.choices.name + "::";
   const auto call = [&](const Result& any, const std::string& arguments, const std::string& to) {
-    const std::string tables = takes(program, any.function, "Tables&") ? "state.tables, " : "";
+    const std::string tables = takes_tables(program, any.function) ? "state.tables, " : "";
     return space + any.function + "(" + arguments + "state.weights, " + tables + to + ", memory->parts);\n";
   };
   const Result& run = run_of(program);
@@ -216,7 +211,7 @@ std::string c_source(const Program& program) {
     head.replace(head.find('@'), result->function.size() + 1, "LADON_MODEL_FUNCTION(" + result->function + ")");
     text += "\n" + head + " {\n" + checks(program, *result) + calls(program, *result) + "  return LADON_MODEL_OK;\n}\n";
   }
-  return text + "}\n";
+  return text + c_batch_definitions(program) + "}\n";
 }
 
 // Returns the list of the C functions, which the functions of a library with several instruction sets include.
@@ -230,7 +225,7 @@ std::string function_list(const Program& program) {
     text += "LADON_FUNCTION(ladon_model_status, " + result->function + ", " + whole.substr(whole.find('(')) + ", (" +
             passed(run_of(program)) + result->name + ", " + rows + "workspace))\n";
   }
-  return text;
+  return text + c_batch_list(program);
 }
 
 // Returns the program that writes the file of all weights.
@@ -272,6 +267,13 @@ std::vector<SourceFile> c_files(const Program& program) {
                              {name + "_functions.inc", function_list(program)},
                              {name + "_image.cpp", image_source(program)}});
   return files;
+}
+
+std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& values) {
+  for (const auto& [word, value] : values)
+    for (std::size_t place = text.find(word); place != text.npos; place = text.find(word, place + value.size()))
+      text.replace(place, word.size(), value);
+  return text;
 }
 
 std::vector<CFunction> c_functions(const Program& program) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cpp_files.hpp"
@@ -13,6 +14,9 @@ namespace ladon::import {
 // Returns the sources of the library, which cmake/ladon_add_model.cmake compiles: NAME.h and NAME_c.cpp, the C++ files
 // that they include, and NAME_image.cpp: a program that writes all weights into one file (model/image.hpp).
 std::vector<SourceFile> c_files(const Program& program);
+
+// Replaces each word in a text, such as "@NAME@", by its value.
+std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& values);
 
 // A function of NAME.h that computes something.
 struct CFunction {

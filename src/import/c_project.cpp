@@ -13,14 +13,6 @@
 namespace ladon::import {
 namespace {
 
-// Replaces each @WORD@ in a text.
-std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& values) {
-  for (const auto& [word, value] : values)
-    for (std::size_t place = text.find(word); place != text.npos; place = text.find(word, place + value.size()))
-      text.replace(place, word.size(), value);
-  return text;
-}
-
 // Returns "float last[..]; size_t last_rows" and the end of a call for a function.
 std::string results(const CFunction& function, const std::string& indent) {
   return indent + "static float " + function.result + "[" + std::to_string(std::max<std::size_t>(function.most, 1)) +

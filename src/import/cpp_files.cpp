@@ -88,6 +88,11 @@ std::string tables_text(const Program& program) {
   return struct_of("Numbers that do not depend on the input.", "Tables", program.tables) + function_text(prepare);
 }
 
+std::string batch_workspace_text(const Program& program) {
+  if (program.batch_workspace.empty()) return "";
+  return struct_of("The memory of a thread that computes batches of texts.", "BatchWorkspace", program.batch_workspace);
+}
+
 std::string constants_text(const Program& program) {
   std::string text = "// The sizes of the largest call.\n";
   const auto add = [&](const std::string& name, std::size_t value) {
@@ -110,7 +115,8 @@ std::string header(const Program& program) {
   for (const std::string& name : program.headers) text += "#include <ladon/" + name + ">\n";
   text += "\nnamespace " + program.choices.name + " {\n\n" + program.parts +
           (program.parts.ends_with("\n\n") ? "" : "\n") + constants_text(program) + weights_text(program) +
-          struct_of("The memory of a call.", "Workspace", program.workspace) + tables_text(program);
+          struct_of("The memory of a call.", "Workspace", program.workspace) + tables_text(program) +
+          batch_workspace_text(program);
   for (const Function& function : program.functions) text += function_text(function);
   return text + "}  // namespace " + program.choices.name + "\n";
 }
@@ -139,14 +145,6 @@ std::string weights_source(const Program& program) {
   for (const Member& member : program.weights)
     for (const std::string& line : member.load) text += "  " + line + "\n";
   return text + "  return weights;\n}\n\n}  // namespace " + name + "\n";
-}
-
-bool takes_tables(const Program& program, const std::string& function) {
-  for (const Function& f : program.functions) {
-    if (f.signature.find(" " + function + "(") != f.signature.npos)
-      return f.signature.find("Tables&") != f.signature.npos;
-  }
-  return false;
 }
 
 Lines call(const Program& program, const Result& result, std::set<std::string>& read) {

@@ -29,7 +29,7 @@ struct Options {
   std::string folder, cpp, c, c_sources, name, weights = "inside", precision = "float32";
   std::vector<std::string> compared;
   std::size_t tokens = 0;
-  bool dry_run = false, dispatch = false;
+  bool dry_run = false, dispatch = false, without_weights = false;
 };
 
 constexpr const char* about = R"(
@@ -71,8 +71,8 @@ int compare(const Options& options) {
 
 // Returns the tensors of the folder, and those of folders inside it with the name of their folder in front, such as
 // "2_Dense/linear.weight" (sentence-transformers).
-ladon::families::Tensors tensors_of(const std::filesystem::path& folder, const files::Safetensors& file) {
-  ladon::families::Tensors tensors = file.tensors();
+ladon::families::Tensors tensors_of(const std::filesystem::path& folder) {
+  ladon::families::Tensors tensors = files::Safetensors(folder).tensors();
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (!std::filesystem::exists(entry.path() / "model.safetensors")) continue;
     const files::Safetensors inner(entry.path());
@@ -90,8 +90,7 @@ void write(const Options& options) {
                                 .precision = precision_of(options.precision),
                                 .source = source.string()};
   auto description = ladon::families::describe(folder, options.tokens);
-  const files::Safetensors file(folder);
-  const ladon::families::Tensors tensors = tensors_of(folder, file);
+  const ladon::families::Tensors tensors = options.without_weights ? ladon::families::Tensors{} : tensors_of(folder);
   const import::Program program = import::program_of(std::move(description), tensors, choices);
   if (options.dry_run) std::cout << import::summary(program, tensors);
   files::flush(std::cout, "the table");
@@ -122,6 +121,8 @@ int main(int argc, char** argv) {
     app.add_option("--tokens", options.tokens, "the largest number of tokens of a call")
         ->type_name("N")
         ->check(CLI::Range(1, 1 << 20));
+    app.add_flag("--without-weights", options.without_weights,
+                 "reads only config.json, as if the checkpoint had all tensors of the family under their usual names");
     app.add_option("--precision", options.precision, "float32, bfloat16, int8 or rotated_int8")
         ->check(CLI::IsMember({"float32", "bfloat16", "int8", "rotated_int8"}))
         ->capture_default_str();

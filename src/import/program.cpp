@@ -5,6 +5,7 @@
 #include <ladon/safetensors/error.hpp>
 #include <utility>
 
+#include "batch.hpp"
 #include "chain.hpp"
 #include "layers.hpp"
 #include "safetensors.hpp"
@@ -111,6 +112,7 @@ class Builder {
     for (const Stack& stack : stacks) {
       if (!has_decoder || stack.attends_memory) add_ends(stack);
     }
+    if (stacks.size() == 1) add_batch(scene_, stacks.front(), argument_of(stacks.front()));
     expect_tensors();
     add_buffers(has_decoder);
     std::string spaces;
@@ -145,9 +147,10 @@ class Builder {
   void expect_order(const Stack& stack) const {
     const std::string where = "the stack " + files::in_quotes(stack.name), input = identifier(stack.input.name);
     static const std::set<std::string> reserved{
-        "weights", "tables", "workspace", "x",      "y",           "memory",    "last",          "pooled", "answer",
-        "options", "tokens", "frames",    "rows",   "state",       "load",      "run",           "pool",   "head",
-        "encode",  "decode", "prepare",   "size_t", "memory_rows", "last_rows", "decoder_tokens"};
+        "weights",   "tables",        "workspace", "x",     "y",         "memory", "last",     "pooled", "answer",
+        "options",   "tokens",        "frames",    "rows",  "state",     "load",   "run",      "pool",   "head",
+        "encode",    "decode",        "prepare",   "embed", "run_batch", "texts",  "embedded", "size_t", "memory_rows",
+        "last_rows", "decoder_tokens"};
     if (identifier(stack.name) != stack.name || reserved.contains(stack.name))
       throw Unsupported(where + " needs another name: of small letters, digits and _, and no name of the program");
     if (reserved.contains(input))
@@ -196,20 +199,6 @@ class Builder {
             .fixed = argument.fixed,
             .read_only = true};
   }
-  void add_function(Lines comment, const std::string& result, const std::string& name, const std::string& parameters,
-                    Lines body, const std::string& output) {
-    const auto mentions = [&](const char* word) {
-      return std::any_of(body.begin(), body.end(), [&](auto& line) { return line.find(word) != line.npos; });
-    };
-    const std::string tables = mentions("tables") ? "const Tables& tables, " : "";
-    const std::string weights = mentions("weights") ? "const Weights& weights, " : "const Weights&, ";
-    const std::string workspace = mentions("workspace") ? "Workspace& workspace" : "Workspace&";
-    program_.functions.push_back({std::move(comment),
-                                  "inline " + result + " " + name + "(" + parameters + weights + tables + "float* " +
-                                      output + ", " + workspace + ") noexcept",
-                                  std::move(body)});
-  }
-
   // A function from the model's argument to the last hidden state of a stack.
   void add_tower(Stack& stack, const std::string& name, const std::string& output) {
     const Argument argument = argument_of(stack);
@@ -219,7 +208,8 @@ class Builder {
     for (const Step& step : stack.behind) chained.emplace_back(step);
     chain.run(chained, output);
     chain.body.push_back("return " + chain.rows.count + ";");
-    add_function({"Computes the last hidden state `" + output + "` [rows][" + std::to_string(chain.rows.width) +
+    add_function(program_,
+                 {"Computes the last hidden state `" + output + "` [rows][" + std::to_string(chain.rows.width) +
                       "] of " + described(argument) + ".",
                   "Returns the number of rows." + limit(argument)},
                  "std::size_t", name, parameters(argument), std::move(chain.body), output);
@@ -241,19 +231,15 @@ class Builder {
     chain.run(chained, "last");
     chain.body.push_back("return " + chain.rows.count + ";");
     const std::string width = std::to_string(chain.rows.width);
-    add_function({"Computes the last hidden state `last` [rows][" + width + "] of " + described(argument) + ", which",
+    add_function(program_,
+                 {"Computes the last hidden state `last` [rows][" + width + "] of " + described(argument) + ", which",
                   "attends to `memory` [memory_rows][" + std::to_string(memory.width) + "], the result of encode."},
                  "std::size_t", "decode", parameters(argument) + "const float* memory, std::size_t memory_rows, ",
                  std::move(chain.body), "last");
-    const bool tables = !program_.tables.empty();
-    const auto takes_tables = [&](const Function& f) {
-      return tables && f.signature.find("Tables&") != f.signature.npos;
-    };
-    const auto& functions = program_.functions;
-    const std::string encode = takes_tables(functions[functions.size() - 2]) ? "weights, tables, " : "weights, ";
-    const std::string decode = takes_tables(functions.back()) ? "weights, tables, " : "weights, ";
+    const std::string encode = takes_tables(program_, "encode") ? "weights, tables, " : "weights, ";
+    const std::string decode = takes_tables(program_, "decode") ? "weights, tables, " : "weights, ";
     add_function(
-        {"Does both. Returns the number of rows of `last`."}, "std::size_t", "run",
+        program_, {"Does both. Returns the number of rows of `last`."}, "std::size_t", "run",
         parameters(memory.arguments[0]) + parameters(argument),
         {"const std::size_t memory_rows = encode(" + arguments(memory.arguments[0]) + encode +
              "workspace.memory, workspace);",
@@ -300,7 +286,8 @@ class Builder {
     const bool reads_rows =
         std::any_of(chain.body.begin(), chain.body.end(), [](auto& line) { return line.find(" rows") != line.npos; });
     const std::string width = std::to_string(chain.rows.width);
-    add_function({"Computes `" + to + "` [" + width + "] from `" + input + "` " +
+    add_function(program_,
+                 {"Computes `" + to + "` [" + width + "] from `" + input + "` " +
                   (of_one_row ? "[" + std::to_string(rows.width) + "], one row."
                               : "[rows][" + std::to_string(rows.width) + "].")},
                  "void", name + suffix(stack),
@@ -328,6 +315,33 @@ class Builder {
 };
 
 }  // namespace
+
+void add_function(Program& program, Lines comment, const std::string& result, const std::string& name,
+                  const std::string& parameters, Lines body, const std::string& output) {
+  const auto mentions = [&](const char* word) {
+    return std::any_of(body.begin(), body.end(), [&](auto& line) { return line.find(word) != line.npos; });
+  };
+  const std::string tables = mentions("tables") ? "const Tables& tables, " : "";
+  const std::string weights = mentions("weights") ? "const Weights& weights, " : "const Weights&, ";
+  const std::string workspace = mentions("workspace") ? "Workspace& workspace" : "Workspace&";
+  program.functions.push_back({std::move(comment),
+                               "inline " + result + " " + name + "(" + parameters + weights + tables + "float* " +
+                                   output + ", " + workspace + ") noexcept",
+                               std::move(body)});
+}
+
+const Result* result_of(const Program& program, const std::string& function) {
+  const auto found = std::find_if(program.results.begin(), program.results.end(),
+                                  [&](const Result& result) { return result.function == function; });
+  return found == program.results.end() ? nullptr : &*found;
+}
+
+bool takes_tables(const Program& program, const std::string& function) {
+  return std::any_of(program.functions.begin(), program.functions.end(), [&](const Function& f) {
+    return f.signature.find(" " + function + "(") != f.signature.npos &&
+           f.signature.find("Tables&") != f.signature.npos;
+  });
+}
 
 Program program_of(Description description, const families::Tensors& tensors, const Choices& choices) {
   Program program{.description = std::move(description), .choices = choices, .headers = {"ladon.hpp"}, .parts = ""};

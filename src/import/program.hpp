@@ -82,6 +82,7 @@ struct Program {
   Lines tables{};   // members of the struct Tables
   Lines prepare{};  // the lines that fill them
   Lines workspace{};
+  Lines batch_workspace{};  // empty without run_batch (batch.hpp)
   std::vector<Function> functions{};
   std::vector<Result> results{};
   std::vector<Row> rows{};
@@ -93,5 +94,16 @@ struct Program {
 // Returns the program of a model. `tensors` are those of its checkpoint. Throws Error, which names the first part of
 // the model that Ladon lacks.
 Program program_of(Description description, const families::Tensors& tensors, const Choices& choices);
+
+// Adds a function with the parameters `parameters`, weights, tables, `output` and a workspace. Tables and the names of
+// parameters are left out if no line of the body mentions them.
+void add_function(Program& program, Lines comment, const std::string& result, const std::string& name,
+                  const std::string& parameters, Lines body, const std::string& output);
+
+// Returns the rows that a function writes, or null if the program lacks the function.
+const Result* result_of(const Program& program, const std::string& function);
+
+// Returns whether a function of the program has tables as a parameter.
+bool takes_tables(const Program& program, const std::string& function);
 
 }  // namespace ladon::import

@@ -134,6 +134,30 @@ TEST_CASE("a projection behind the layers, a pooler and a tied head") {
         Lines{"TiedHead::run(last, weights.words, answer, workspace.tied_head);"});
 }
 
+TEST_CASE("batches: texts share a call if no row depends on its place in the call") {
+  Stack stack = stack_with("input_ids", {words, families::AddPositions{.table = "places", .rows = 8}});
+  stack.pooler = {families::Pool{families::Pooling::mean}};
+  const Program shared = program_with(stack);
+  CHECK(function(shared, "embed").body == Lines{"ladon::embed(weights.words, input_ids, tokens, embedded);",
+                                                "ladon::add_positions(weights.places, 0, tokens, embedded);"});
+  CHECK(function(shared, "run_batch").body.back() == "ladon::for_each_call(texts, 128, share, compute);");
+  CHECK(shared.parts.find("using Together = ladon::Encoder<ladon::model_of_texts(encoder::model, 128)>;") !=
+        std::string::npos);
+
+  Stack causal = stack;
+  causal.model.mask.causal = true;
+  const Program apart = program_with(causal);
+  CHECK(function(apart, "run_batch").body ==
+        Lines{"const auto compute = [&](const ladon::Texts& part, std::size_t number) {",
+              "  const std::size_t rows = run(part.ids, part.lengths[0], weights, workspace.last, workspace.single);",
+              "  pool(workspace.last, rows, weights, pooled + number * 4, workspace.single);", "};",
+              "ladon::for_each_call(texts, 0, share, compute);"});
+  CHECK(apart.parts.find("Together") == std::string::npos);
+
+  stack.pooler.clear();
+  CHECK(program_with(stack).batch_workspace.empty());
+}
+
 TEST_CASE("a part from a folder inside the model's folder") {
   Stack stack = stack_with("input_ids", {words});
   stack.pooler = {families::Pool{}, families::LinearRows{"2_Dense/linear", 2, Bias::without}};

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches: many texts in few calls of an encoder. Consecutive short texts share a call, in which a mask of bits keeps
+// them apart, so no text is padded. A longer text has a call of its own.
+//     for_each_call(texts, most, share, compute)      divides the texts among calls, and the calls among threads
+//     run_together<Stack>(..)                         one call for several texts
+//
+// The functions that `ladon-import` writes call these two: docs/import.md.
+#pragma once
+
+#include <ladon/detail/config/quiet_begin.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+#include <ladon/checks.hpp>
+#include <ladon/model.hpp>
+#include <ladon/threads.hpp>
+
+namespace LADON_NAMESPACE {
+
+// `ids` has the token ids of all texts, one text after another. `lengths` [count] has the number of ids of each text,
+// at least 1.
+struct Texts {
+  const std::int32_t* ids;
+  const std::size_t* lengths;
+  std::size_t count;
+
+  constexpr std::size_t tokens() const noexcept {
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < count; ++i) sum += lengths[i];
+    return sum;
+  }
+};
+
+// One of several texts. `number` and `first` are the numbers of texts and of tokens before it.
+struct BatchText {
+  const std::int32_t* ids;
+  std::size_t tokens;
+  std::size_t number;
+  std::size_t first;
+};
+
+// Calls f with each BatchText.
+template <class F>
+constexpr void for_each_text(const Texts& texts, F&& f) noexcept {
+  for (std::size_t i = 0, first = 0; i < texts.count; first += texts.lengths[i++])
+    f(BatchText{texts.ids + first, texts.lengths[i], i, first});
+}
+
+// Divides the texts into calls: as many consecutive texts as have at most `most` tokens together, but at least one
+// text. Calls compute(part, number of texts before it) for the calls of this share. A call belongs to the share in
+// which its first token is, so shares have about equal numbers of tokens, and the calls do not depend on the number of
+// shares.
+template <class Compute>
+constexpr void for_each_call(const Texts& texts, std::size_t most, Share share, Compute&& compute) noexcept {
+  LADON_EXPECTS(share.index < share.count, "ladon: a share's index is less than their count", {},
+                {{"index", share.index}, {"count", share.count}});
+  const std::size_t all_tokens = texts.tokens();
+  for (std::size_t number = 0, first = 0; number < texts.count;) {
+    std::size_t count = 1, tokens = texts.lengths[number];
+    LADON_EXPECTS(tokens > 0, "ladon: each text has at least one token", {}, {{"text", number}});
+    while (number + count < texts.count && tokens + texts.lengths[number + count] <= most)
+      tokens += texts.lengths[number + count++];
+    if (first * share.count / all_tokens == share.index)
+      compute(Texts{texts.ids + first, texts.lengths + number, count}, number);
+    number += count, first += tokens;
+  }
+}
+
+// Returns the model of calls for several texts, with at most `tokens` tokens. Its layers have the same weights.
+constexpr Model model_of_texts(Model model, std::size_t tokens) noexcept {
+  model.tokens = tokens;
+  model.mask.bits = true;
+  return model;
+}
+
+// The memory of a call for several texts. `Stack` is an Encoder of model_of_texts(.., Tokens).
+template <class Stack, std::size_t Tokens>
+struct TextsWorkspace {
+  typename Stack::Workspace layers;
+  std::uint32_t may_see[Tokens][(Tokens + 31) / 32];
+};
+
+// Computes all layers for the rows `x` [tokens][model] of several texts, which have at most `Tokens` tokens together.
+template <class Stack, std::size_t Tokens>
+constexpr void run_together(const Texts& texts, const float* x, const typename Stack::Weights& weights, float* y,
+                            TextsWorkspace<Stack, Tokens>& workspace) noexcept {
+  for_each_text(texts, [&](const BatchText& text) {
+    auto& row = workspace.may_see[text.first];
+    std::fill(std::begin(row), std::end(row), 0u);
+    for (std::size_t key = text.first; key < text.first + text.tokens; ++key) row[key / 32] |= 1u << key % 32;
+    for (std::size_t query = text.first + 1; query < text.first + text.tokens; ++query)
+      std::copy(std::begin(row), std::end(row), workspace.may_see[query]);
+  });
+  typename Stack::Options options{};
+  options.tokens = texts.tokens();
+  options.mask.bits = workspace.may_see;
+  Stack::run(x, weights, y, workspace.layers, options);
+}
+
+}  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "batch.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ladon::import {
+namespace {
+
+// The largest number of tokens of a call for several texts. Calls of 256 tokens are no faster, and leave threads
+// without work.
+constexpr std::size_t most_tokens = 128;
+
+// Returns whether a token's row depends on nothing but the tokens of its text. Then texts can share a call in which a
+// mask keeps them apart. Rotary and relative positions depend on the place in the call.
+bool can_share_calls(const families::Stack& stack) {
+  const MaskKind& mask = stack.model.mask;
+  const bool sees_all = !mask.causal && mask.left == all && mask.right == all && !mask.alibi && !mask.relative;
+  const bool drops = std::any_of(stack.input.steps.begin(), stack.input.steps.end(), [](const families::Step& step) {
+    return std::holds_alternative<families::DropToken>(step);
+  });
+  return sees_all && !drops && stack.behind.empty() && stack.rotary.empty() && !stack.relative_bias &&
+         stack.model.kinds.count == 0;
+}
+
+std::string passed(const Program& program, const std::string& function) {
+  return takes_tables(program, function) ? "weights, tables, " : "weights, ";
+}
+
+// Adds the function embed, the steps before the layers. Returns whether it makes one row of each token.
+bool add_embed(Scene& scene, const families::Stack& stack, const Argument& argument) {
+  const Program before = scene.program;  // `run` has the same parts
+  Chain chain(scene, stack.name,
+              {.at = argument.name, .count = argument.count, .most = argument.most, .read_only = true});
+  const std::vector<Operation> steps(stack.input.steps.begin(), stack.input.steps.end());
+  chain.run(steps, "embedded");
+  scene.program = before;
+  if (chain.rows.count != argument.count) return false;
+  add_function(scene.program,
+               {"Computes the input of the layers, `embedded` [" + argument.count + "][" +
+                std::to_string(chain.rows.width) + "]."},
+               "void", "embed", "const std::int32_t* " + argument.name + ", std::size_t " + argument.count + ", ",
+               std::move(chain.body), "embedded");
+  return true;
+}
+
+// Returns the lines that compute texts which share a call.
+Lines together(const Program& program, const std::string& width) {
+  return {"  } else {",
+          "    ladon::for_each_text(part, [&](const ladon::BatchText& text) {",
+          "      embed(text.ids, text.tokens, " + passed(program, "embed") + "workspace.x + text.first * " + width +
+              ", workspace.single);",
+          "    });",
+          "    ladon::run_together<Together>(part, workspace.x, weights.layers, workspace.last, workspace.together);",
+          "  }"};
+}
+
+void add_run_batch(Program& program, bool shares) {
+  const std::string run = passed(program, "run"), pool = passed(program, "pool");
+  const std::string width = std::to_string(result_of(program, "run")->width);
+  const std::string outputs = std::to_string(result_of(program, "pool")->width);
+  const std::string call = "run(part.ids, part.lengths[0], " + run + "workspace.last, workspace.single);";
+  Lines body{"const auto compute = [&](const ladon::Texts& part, std::size_t number) {"};
+  if (shares) {
+    body.insert(body.end(), {"  if (part.count == 1) {", "    " + call});
+    const Lines more = together(program, width);
+    body.insert(body.end(), more.begin(), more.end());
+    body.insert(body.end(), {"  ladon::for_each_text(part, [&](const ladon::BatchText& text) {",
+                             "    pool(workspace.last + text.first * " + width + ", text.tokens, " + pool +
+                                 "pooled + (number + text.number) * " + outputs + ", workspace.single);",
+                             "  });"});
+  } else {
+    body.insert(body.end(),
+                {"  const std::size_t rows = " + call,
+                 "  pool(workspace.last, rows, " + pool + "pooled + number * " + outputs + ", workspace.single);"});
+  }
+  body.insert(body.end(),
+              {"};", "ladon::for_each_call(texts, " + std::to_string(shares ? most_tokens : 0) + ", share, compute);"});
+  program.functions.push_back(
+      {{"Computes `pooled` [texts.count][" + outputs + "] of texts that have at most " +
+            std::to_string(result_of(program, "run")->arguments[0].most) + " tokens each." +
+            (shares ? " Short texts share a call." : ""),
+        "A team of threads computes a batch together: each thread has its own share and its own workspace. The result",
+        "has the same bits for any number of threads."},
+       "inline void run_batch(const ladon::Texts& texts, const Weights& weights, " +
+           std::string(takes_tables(program, "run") ? "const Tables& tables, " : "") +
+           "float* pooled, BatchWorkspace& workspace, ladon::Share share = {}) noexcept",
+       std::move(body)});
+}
+
+}  // namespace
+
+void add_batch(Scene& scene, const families::Stack& stack, const Argument& argument) {
+  Program& program = scene.program;
+  const Result* const run = result_of(program, "run");
+  const Result* const pool = result_of(program, "pool");
+  if (argument.kind != Kind::ids || run == nullptr || pool == nullptr || pool->arguments[0].fixed) return;
+  const std::size_t width = run->width, rows = run->most;
+  program.headers.insert("model/batch.hpp");
+  const bool shares = can_share_calls(stack) && add_embed(scene, stack, argument);
+  const auto numbers = [&](std::size_t tokens) { return "[" + std::to_string(tokens * width) + "];"; };
+  program.batch_workspace = {"Workspace single;  // of a text that has a call of its own",
+                             "float last" + numbers(std::max(rows, most_tokens))};
+  if (shares) {
+    const std::string most = std::to_string(most_tokens);
+    program.parts +=
+        "\n// Layers for several texts in one call.\nusing Together = ladon::Encoder<ladon::model_of_texts(" +
+        stack.name + "::model, " + most + ")>;\n";
+    program.batch_workspace.insert(
+        program.batch_workspace.end(),
+        {"float x" + numbers(most_tokens), "ladon::TextsWorkspace<Together, " + most + "> together;"});
+  }
+  add_run_batch(program, shares);
+}
+
+}  // namespace ladon::import

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests the batches of an imported model: run_batch in C++ and in C beside run and pool, texts of 1 to 150 tokens, and
+// teams of 1 to 4 threads. The model is in the folder sentences. Its weights are random.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include <ladon/model/image.hpp>
+
+#include "sentences.h"
+#include "sentences.hpp"
+
+namespace ladon::import {
+namespace {
+
+using Lengths = std::vector<std::size_t>;
+constexpr std::size_t width = sentences::pooled_width;
+
+// Points all views to random numbers of the size that weights have.
+sentences::Weights random_weights(std::vector<float>& numbers) {
+  std::minstd_rand random(1);
+  std::normal_distribution<float> normal(0, 0.2f);
+  numbers.resize(20'000);
+  for (float& number : numbers) number = normal(random);
+  sentences::Weights weights{};
+  std::size_t next = 0;
+  for_each_tensor(weights, [&]<class T>(T& tensor) {
+    if constexpr (std::is_same_v<T, float>) {
+      tensor = 1e-12f;
+    } else {
+      tensor = numbers.data() + (next++ * 37) % 4'000;
+    }
+  });
+  return weights;
+}
+
+struct Batch {
+  Lengths lengths;
+  std::vector<std::int32_t> ids;
+  explicit Batch(Lengths of) : lengths(std::move(of)), ids(std::accumulate(lengths.begin(), lengths.end(), 0u)) {
+    for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i * 29 % 100);
+  }
+  [[nodiscard]] Texts texts() const { return {ids.data(), lengths.data(), lengths.size()}; }
+};
+
+std::vector<Batch> batches() {
+  std::vector<Batch> all;
+  Lengths each;
+  for (std::size_t i = 1; i <= 150; ++i) each.push_back(i * 41 % 150 + 1);
+  for (const Lengths& lengths : {Lengths{1}, {150}, {128, 128}, {127, 1, 1}, each, Lengths(200, 3)})
+    all.emplace_back(lengths);
+  return all;
+}
+
+template <class Memory>
+std::unique_ptr<Memory> spoilt() {
+  auto memory = std::make_unique<Memory>();
+  std::memset(static_cast<void*>(memory.get()), 0xff, sizeof(Memory));  // each float becomes NaN
+  return memory;
+}
+
+// Calls work(i) on thread i of `count` threads.
+template <class Work>
+void on_threads(std::size_t count, const Work& work) {
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < count; ++i) threads.emplace_back(work, i);
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("batch");
+
+TEST_CASE("run_batch gives the vectors of run and pool, with equal bits for any number of threads") {
+  std::vector<float> numbers;
+  const sentences::Weights weights = random_weights(numbers);
+  const auto single = spoilt<sentences::Workspace>();
+  std::vector<float> last(150 * width, NAN);
+  for (const Batch& batch : batches()) {
+    std::vector<float> pooled(batch.lengths.size() * width, NAN), alone(width);
+    sentences::run_batch(batch.texts(), weights, pooled.data(), *spoilt<sentences::BatchWorkspace>());
+    for_each_text(batch.texts(), [&](const BatchText& text) {
+      const std::size_t rows = sentences::run(text.ids, text.tokens, weights, last.data(), *single);
+      sentences::pool(last.data(), rows, weights, alone.data(), *single);
+      for (std::size_t i = 0; i < width; ++i) CHECK(std::abs(pooled[text.number * width + i] - alone[i]) <= 1e-6f);
+    });
+    for (std::size_t threads = 1; threads <= 4; ++threads) {
+      std::vector<float> together(pooled.size(), NAN);
+      on_threads(threads, [&](std::size_t i) {
+        const auto workspace = spoilt<sentences::BatchWorkspace>();
+        sentences::run_batch(batch.texts(), weights, together.data(), *workspace, {i, threads});
+      });
+      CHECK(std::memcmp(together.data(), pooled.data(), pooled.size() * sizeof(float)) == 0);
+    }
+  }
+}
+
+TEST_CASE("the C function computes the same, and writes nothing after a wrong argument") {
+  std::vector<float> numbers;
+  const sentences::Weights weights = random_weights(numbers);
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  const auto image = std::make_unique<Line[]>(image_bytes<sentences::Weights> / sizeof(Line) + 1);
+  write_image(weights, image[0].bytes);
+  const auto workspace = std::make_unique<Line[]>(sentences_batch_workspace_bytes() / sizeof(Line) + 1);
+  const Batch batch({3, 100, 30});
+  std::vector<float> pooled(3 * width, 7), expected(3 * width);
+  const auto run = [&](const Batch& any, void* memory, std::size_t thread, std::size_t threads) {
+    return sentences_run_batch(any.ids.data(), any.lengths.data(), any.lengths.size(), pooled.data(), memory, thread,
+                               threads);
+  };
+  CHECK(run(batch, workspace.get(), 0, 1) == LADON_MODEL_NOT_STARTED);
+  REQUIRE(sentences_start(image.get(), image_bytes<sentences::Weights>) == LADON_MODEL_OK);
+  Batch wrong_id = batch;
+  wrong_id.ids.back() = 100;
+  CHECK(run(wrong_id, workspace.get(), 0, 1) == LADON_MODEL_BAD_ID);
+  CHECK(run(Batch({3, 0}), workspace.get(), 0, 1) == LADON_MODEL_BAD_LENGTH);
+  CHECK(run(Batch({3, 151}), workspace.get(), 0, 1) == LADON_MODEL_BAD_LENGTH);
+  CHECK(run(batch, workspace.get(), 1, 1) == LADON_MODEL_BAD_LENGTH);
+  CHECK(run(batch, nullptr, 0, 1) == LADON_MODEL_NULL);
+  CHECK(run(batch, workspace[0].bytes + 4, 0, 1) == LADON_MODEL_MISALIGNED);
+  CHECK(pooled == std::vector<float>(3 * width, 7));
+  sentences::run_batch(batch.texts(), weights, expected.data(), *spoilt<sentences::BatchWorkspace>());
+  CHECK(run(batch, workspace.get(), 0, 2) == LADON_MODEL_OK);
+  CHECK(run(batch, workspace.get(), 1, 2) == LADON_MODEL_OK);
+  CHECK(pooled == expected);
+}
+
+TEST_SUITE_END();
+
+}  // namespace ladon::import
