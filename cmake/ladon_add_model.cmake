@@ -126,8 +126,8 @@ macro(ladon_model_objects)
   if(arg_DISPATCH)
     string(REPLACE rotated_ "" precision ${arg_PRECISION})
     ladon_dispatched_isas(isas ${precision} true)
-    ladon_kernel_refuse("DISPATCH is for x86-64, and for 64-bit Arm with Linux, with a GNU objcopy"
-      NOT (isas AND objects_can_be_local))
+    ladon_kernel_refuse("DISPATCH is for x86-64, and for 64-bit Arm with Linux, with a GNU objcopy or MinGW"
+      NOT (isas AND (objects_can_be_local OR MINGW)))
     set(variants "")
     foreach(isa IN LISTS isas)
       file(CONFIGURE OUTPUT ${folder}/${NAME}_${isa}.cpp CONTENT

@@ -8,7 +8,8 @@ usage() {
 ./dev run NAME [ARGS...]       build and run an example: hello, date_reader, minilm, stories, keywords
 ./dev test [ARGS...]           build and run the tests for this machine; ctest's options select tests, such as -R REGEX
 ./dev test --all               test every path: g++, clang++, sanitizers, SSE2, AVX2, AVX-512, VNNI, plain arrays of 1, 4
-                               and 16 lanes, 64-bit Arm, Cortex-M, three kinds of WebAssembly in Node and Chromium
+                               and 16 lanes, 64-bit and 32-bit Arm, RISC-V, IBM Z, Windows, Cortex-M, three kinds of
+                               WebAssembly in Node and Chromium
 ./dev test --preset NAME       test one of these paths (CMakePresets.json); --set quick|usual|wide|slow selects the size
                                of the test set, --xsimd FOLDER uses the copy of xsimd in FOLDER
 ./dev test --modules           test the contents of WebAssembly modules, and their results in Node

@@ -48,11 +48,13 @@ package_of() {
     pip) echo python3-venv ;; # python3-venv contains pip
     em++) echo emscripten ;;
     wasm-ld-19) echo lld-19 ;;
-    qemu-aarch64) echo qemu-user ;;
+    qemu-aarch64 | qemu-arm | qemu-riscv64 | qemu-s390x) echo qemu-user ;;
+    x86_64-w64-mingw32-g++-posix) echo g++-mingw-w64-x86-64-posix ;;
+    wine) echo wine wine64 ;;
     qemu-system-riscv32) echo qemu-system-misc ;;
     arm-none-eabi-g++) echo gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib ;;
     riscv64-unknown-elf-g++) echo gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf ;;
-    aarch64-linux-gnu-g++) echo g++-aarch64-linux-gnu ;;
+    *-linux-gnu*-g++) echo "g++-${1%-g++}" ;;
     clang++ | clang-format | clang-tidy) newest "${1%++}" ;;
     libclang-rt) echo "libclang-rt-$("$(clang)" -dumpversion | cut -d. -f1)-dev" ;;
     xsimd/*) echo libxsimd-dev ;;

@@ -5,8 +5,8 @@
 : "${root:?}" "${builds:?}" "${compiler:?}" "${cores:?}"
 
 presets=(native clang debug sse2 avx2 avx512 avx512-vnni avx512-bf16 avx-vnni array-1 array-4 array-16 aarch64
-         aarch64-neon-dot aarch64-neon-i8mm aarch64-neon-bf16 wasm-scalar wasm-simd wasm-relaxed cortex-m0plus cortex-m4
-         cortex-m7 cortex-m55)
+         aarch64-neon-dot aarch64-neon-i8mm aarch64-neon-bf16 windows armv7 riscv64 s390x wasm-scalar wasm-simd
+         wasm-relaxed cortex-m0plus cortex-m4 cortex-m7 cortex-m55)
 
 run_tests() {
   local chosen=(native) native_set=usual other_set=usual set='' xsimd='' options=() preset recipes=''
@@ -56,8 +56,14 @@ test_preset() {
     clang) need clang++; args+=(-DCMAKE_CXX_COMPILER="$(clang)") ;;
     # With sanitizers, clang++ compiles in a third of the time of g++.
     debug) need clang++; need libclang-rt; args+=(-DCMAKE_CXX_COMPILER="$(clang)") ;;
-    aarch64*)
-      need aarch64-linux-gnu-g++ qemu-aarch64
+    aarch64* | armv7 | riscv64 | s390x | windows)
+      case $preset in
+        aarch64*) need aarch64-linux-gnu-g++ qemu-aarch64 ;;
+        armv7) need arm-linux-gnueabihf-g++ qemu-arm ;;
+        riscv64) need riscv64-linux-gnu-g++ qemu-riscv64 ;;
+        s390x) need s390x-linux-gnu-g++ qemu-s390x ;;
+        windows) need x86_64-w64-mingw32-g++-posix wine; export WINEDEBUG=-all WINEPREFIX=$builds/wine ;;
+      esac
       if [[ $name = *-quick ]]; then args+=(-DLADON_BUILD_WEIGHTS_TOOL=OFF); fi ;;
     cortex-*) need arm-none-eabi-g++ qemu-system-arm ;;
     wasm-*)
@@ -86,7 +92,7 @@ runs_here() {
     avx512-vnni) grep -qsw avx512_vnni /proc/cpuinfo ;;
     avx512-bf16) grep -qsw avx512_vnni /proc/cpuinfo && grep -qsw avx512_bf16 /proc/cpuinfo ;;
     avx-vnni) grep -qsw avx_vnni /proc/cpuinfo ;;
-    aarch64*) [ "$(uname -sm)" = 'Linux x86_64' ] ;;
+    aarch64* | armv7 | riscv64 | s390x | windows) [ "$(uname -sm)" = 'Linux x86_64' ] ;;
   esac
 }
 

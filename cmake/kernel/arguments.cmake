@@ -300,6 +300,8 @@ projections (PROJECTIONS without); allowed: the library alone, by LADON_WASM_MOD
   ladon_kernel_refuse("DISPATCH and ARCH are for processors; for WebAssembly, three modules are made, and a program \
 loads the fastest module that its engine supports"
     EMSCRIPTEN AND (arg_DISPATCH OR (DEFINED arg_ARCH AND NOT arg_ARCH MATCHES "^default$")))
-  ladon_kernel_refuse("DISPATCH is for x86-64, and for 64-bit Arm with Linux, with a GNU objcopy (${CMAKE_SYSTEM_NAME} \
-${CMAKE_SYSTEM_PROCESSOR} here)" arg_DISPATCH AND NOT (dispatched AND objects_can_be_local))
+  # On Windows, all names of a kernel contain the instruction set (LADON_ABI), so that its objects need no local symbols.
+  ladon_kernel_refuse("DISPATCH is for x86-64, and for 64-bit Arm with Linux, with a GNU objcopy or MinGW \
+(${CMAKE_SYSTEM_NAME} ${CMAKE_SYSTEM_PROCESSOR} here)"
+    arg_DISPATCH AND NOT (dispatched AND (objects_can_be_local OR MINGW)))
 endfunction()

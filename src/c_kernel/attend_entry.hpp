@@ -8,7 +8,7 @@
 
 #include "cache_entry.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 template <class Kernel, class Settings, class W, class O>
 struct AttendEntry : CacheEntry<Kernel, Settings, W, O> {
@@ -113,4 +113,4 @@ struct AttendEntry : CacheEntry<Kernel, Settings, W, O> {
   }
 };
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

@@ -13,7 +13,7 @@
 #include "check.hpp"
 #include "memory.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 template <class Kernel, class Settings, class W, class O>
 struct CacheEntry : Entry<Kernel, Settings, W, O> {
@@ -51,4 +51,4 @@ struct CacheEntry : Entry<Kernel, Settings, W, O> {
   }
 };
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

@@ -17,7 +17,7 @@
 #include "tensors.hpp"
 #include "weights.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 // The weights, options and lengths of one C call. `Kernel` is the C++ type of the kernel. `W` and `O` are the C structs
 // NAME_weights and NAME_options. `Settings` (definition.hpp.in) has the properties of the kernel that cannot be read
@@ -227,4 +227,4 @@ struct Entry {
   }
 };
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

@@ -13,7 +13,7 @@
 #define LADON_ARGUMENT_CHECKS 1
 #endif
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 #if !LADON_ARGUMENT_CHECKS
 template <std::size_t>
@@ -104,4 +104,4 @@ class Check {
 };
 #endif
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

@@ -17,7 +17,7 @@
 #include "memory.hpp"
 #include "text.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 template <class Kernel, class Settings>
 struct Description {
@@ -45,4 +45,4 @@ struct Description {
   }
 };
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

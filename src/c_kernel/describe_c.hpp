@@ -13,7 +13,7 @@
 #include "tensors.hpp"
 #include "text.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 // Returns whether the kernel has functions for several threads: NAME_run_phase or NAME_extend_phase.
 template <class Settings>
@@ -209,4 +209,4 @@ constexpr void write_functions(Writer& out) {
   }
 }
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

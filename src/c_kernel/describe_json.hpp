@@ -14,7 +14,7 @@
 #include "tensors.hpp"
 #include "text.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 // True if WebAssembly modules of the kernel can exist. Attention without projections and decoders have no modules,
 // because the programs that load modules cannot call these kernels.
@@ -147,4 +147,4 @@ constexpr void write_json(Writer& out) {
   }
 }
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

@@ -11,7 +11,7 @@
 #include "option_list.hpp"
 #include "tensors.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 // has_tokens states whether NAME_options has the member `tokens`. has_queries_and_keys states whether NAME_options has
 // the members `queries` and `keys`. takes_context states whether NAME_run takes tokens besides x: a context, or the
@@ -156,4 +156,4 @@ constexpr Options options_of() {
   return options;
 }
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

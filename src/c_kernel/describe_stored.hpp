@@ -11,7 +11,7 @@
 #include "tensors.hpp"
 #include "text.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 // States to which part of the weights a tensor belongs. All layers of a stack have equal lists of tensors, so the
 // description contains the list of one layer, with "@layer@" instead of the number of the layer. put_description.cmake
@@ -116,4 +116,4 @@ constexpr void write_stored(const Format& format) {
   }
 }
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 // The type of an option or a tensor. `name` is its name in the description of a WebAssembly module. `c_type` is its
 // type in C: a number, or a pointer to the first element of an array. `is_output` is true if the kernel writes the
@@ -38,4 +38,4 @@ using Extents = std::array<std::size_t, 3>;
 // every other axis, a call uses all elements.
 using Axes = std::array<std::string_view, 3>;
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

@@ -9,7 +9,7 @@
 #include "given_entry.hpp"
 #include "run_entry.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 template <class Kernel, class Settings, class W, class O>
 using CachedEntryOf =
@@ -21,4 +21,4 @@ template <class Kernel, class Settings, class W, class O>
 using EntryOf =
     std::conditional_t<Settings::cache, CachedEntryOf<Kernel, Settings, W, O>, UncachedEntryOf<Kernel, Settings, W, O>>;
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

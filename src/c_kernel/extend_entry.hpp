@@ -8,7 +8,7 @@
 
 #include "cache_entry.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 template <class Kernel, class Settings, class W, class O>
 struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
@@ -213,4 +213,4 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
   }
 };
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

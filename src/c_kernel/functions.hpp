@@ -10,7 +10,7 @@
 
 #include "text.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 // A parameter of a C function. The declaration of the parameter is `type` followed by `name`.
 struct Parameter {
@@ -269,4 +269,4 @@ constexpr Functions functions_of() {
   return functions;
 }
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

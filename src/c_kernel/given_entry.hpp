@@ -8,7 +8,7 @@
 #include "call.hpp"
 #include "memory.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 template <class Kernel, class Settings, class W, class O>
 struct GivenEntry : Entry<Kernel, Settings, W, O> {
@@ -105,4 +105,4 @@ struct GivenEntry : Entry<Kernel, Settings, W, O> {
   }
 };
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

@@ -10,7 +10,7 @@
 
 #include "masks.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 // Attention without projections, which has no weights.
 template <ladon::Model M>
@@ -79,4 +79,4 @@ struct ModelSettings {
   static constexpr std::size_t memory = M.memory;  // number of tokens in the memory of a decoder, or 0
 };
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

@@ -23,7 +23,7 @@
 
 #include "option_list.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 // The base class of mask structs without options.
 struct WithoutOptions {
@@ -228,4 +228,4 @@ struct Masks {
   }
 };
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

@@ -9,7 +9,7 @@
 
 #include <ladon/ladon.hpp>
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 // The types of the memory of a kernel without a cache. `Workspace` is the memory of a call by one thread. `Shared` is
 // the memory that all threads use if several threads compute a call. If `Context` is true, the kernel attends to a
@@ -168,4 +168,4 @@ constexpr Sizes checked_sizes() {
   }
 }
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

@@ -9,7 +9,7 @@
 #include "element_types.hpp"
 #include "text.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 // A member of NAME_options. In NAME.h, the comment of the member consists of the text `before`, the extents of the
 // array such as "[4][20]", and the text `after`.
@@ -27,4 +27,4 @@ struct Option {
 };
 using Options = List<Option, 24>;
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

@@ -9,7 +9,7 @@
 
 #include "describe_options.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 // Returns the lengths of a call. In the options, 0 stands for the default length, and LADON_NONE stands for the length
 // 0. The default of `queries` and `keys` is `tokens`. The default of `tokens` is the length in the shape.
@@ -119,4 +119,4 @@ struct OptionsReader {
   }
 };
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

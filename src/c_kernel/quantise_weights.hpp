@@ -12,7 +12,7 @@
 #include "tensors.hpp"
 #include "weights.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 // Calls a function of the visitor for each weight, bias and norm tensor. `from` is the C++ struct of the float weights,
 // and `to` is the C struct of the int8 weights:
@@ -130,4 +130,4 @@ ladon_status quantise_weights(const F* from, W* to, void* memory, std::size_t by
   return LADON_OK;
 }
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

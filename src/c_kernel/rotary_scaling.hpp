@@ -7,7 +7,7 @@
 
 #include <ladon/rotary_scaling.hpp>
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 #ifdef __wasm32__
 static_assert(offsetof(ladon_rotary_scaling, base) == 8 && offsetof(ladon_rotary_scaling, factors) == 80 &&
@@ -59,4 +59,4 @@ inline bool is_sound(const ladon::RotaryScaling& s, std::size_t pairs) {
   return true;
 }
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

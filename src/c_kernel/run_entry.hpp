@@ -8,7 +8,7 @@
 #include "call.hpp"
 #include "memory.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 template <class Kernel, class Settings, class W, class O>
 struct RunEntry : Entry<Kernel, Settings, W, O> {
@@ -119,4 +119,4 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
   }
 };
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

@@ -29,7 +29,7 @@
 #define LADON_LAYER_PARTS(PART) PART(gate) PART(linear1) PART(linear2) LADON_LAYER_VECTORS(PART)
 #define LADON_STACK_PARTS(PART) PART(norm)
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 struct Tensor {
   std::string_view part;  // in_proj, linear1, ...
@@ -192,4 +192,4 @@ constexpr std::size_t quantised_bytes() {
   return Parts::layers > 0 ? Parts::layers * bytes : bytes;
 }
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

@@ -8,7 +8,7 @@
 
 #include <ladon/shape.hpp>
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 // The values of the placeholders in a text: "@name@" stands for `name`, "@NAME@" for `upper_case`, and "@keys@" for
 // shape.keys. Writer::placeholder lists all placeholders for sizes.
@@ -114,4 +114,4 @@ struct List {
   constexpr const T* end() const { return items.data() + count; }
 };
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

@@ -12,7 +12,7 @@
 
 #include "tensors.hpp"
 
-namespace c_kernel {
+namespace c_kernel::inline LADON_ABI {
 
 // Converts pointers to tensors into views. WeightsReader checks that no pointer is null and that no tensor overlaps
 // with memory that the call writes. `M` is the model of the kernel.
@@ -99,4 +99,4 @@ struct WeightsReader {
 #undef LADON_TAKE
 };
 
-}  // namespace c_kernel
+}  // namespace c_kernel::inline LADON_ABI

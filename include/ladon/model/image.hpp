@@ -80,7 +80,7 @@ inline constexpr std::uint64_t layout_mark = [] {
 // Writes image_bytes<Weights> bytes. The views of `weights` must not be null.
 template <class Weights>
 void write_image(const Weights& weights, std::byte* image) noexcept {
-  static_assert(std::endian::native == std::endian::little, "ladon: images are little-endian");
+  static_assert(detail::is_little_endian<Weights>, "ladon: images are little-endian");
   const std::uint64_t numbers[] = {image_bytes<Weights>, layout_mark<Weights>};
   std::memset(image, 0, image_bytes<Weights>);
   std::memcpy(image, "ladonimg", 8);
@@ -110,7 +110,7 @@ bool is_image(const void* image, std::size_t bytes) noexcept {
 // Returns weights that point into an image. Preconditions: is_image, and `image` has the alignment of a float.
 template <class Weights>
 Weights from_image(const void* image) noexcept {
-  static_assert(std::endian::native == std::endian::little, "ladon: images are little-endian");
+  static_assert(detail::is_little_endian<Weights>, "ladon: images are little-endian");
   Weights weights{};
   const std::byte* next = static_cast<const std::byte*>(image) + image_alignment;
   for_each_tensor(weights, [&]<class T>(T& tensor) {

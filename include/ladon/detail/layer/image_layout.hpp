@@ -2,12 +2,17 @@
 // The layout of an image (model/image.hpp).
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 #include <ladon/views.hpp>
 
 namespace LADON_NAMESPACE::detail {
+
+// Depends on a template argument, so that a program for a big-endian machine may include the header.
+template <class>
+inline constexpr bool is_little_endian = std::endian::native == std::endian::little;
 
 inline constexpr std::size_t image_line = 64;  // bytes; each tensor begins at a multiple
 

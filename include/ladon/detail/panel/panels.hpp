@@ -131,8 +131,9 @@ constexpr void to_panels(const float* rows, std::size_t tokens, float* panels) n
     float* const panel = panels + t / T.width() * T.width() * Features + t % T.width();
     for (std::size_t i = 0; i < Features; i += lanes) {
       const std::size_t count = Features % lanes == 0 || Features - i >= lanes ? lanes : Features - i;
+      const float* const from = t < tokens ? rows + t * Features + i : rows;  // nothing is read beyond the last token
       Pack square[lanes];
-      detail::load_transposed(rows + t * Features + i, Features, t, tokens, count, square);
+      detail::load_transposed(from, Features, t, tokens, count, square);
       LADON_UNROLLED_FOR(c, lanes) {
         if (c < count) square[c].store(panel + (i + c) * T.width());
       }
