@@ -94,6 +94,9 @@
 #   ARGUMENT_CHECKS ON|OFF    OFF makes the code smaller: the functions do not check their arguments, and always return
 #                      LADON_OK. A wrong argument is then undefined behaviour
 #   OPTIMIZE 0|1|2|3|s|z     level of optimisation; by default, the level of a release build type, or else 2
+#   INITIAL_MEMORY <n>       the bytes of memory with which WebAssembly modules begin, for hosts that cannot grow a
+#                      memory. By default, a module has no memory beyond __heap_base, and the host grows the memory.
+#                      Libraries ignore this argument
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25) # makes this file independent of the caller's policies
 

@@ -94,6 +94,7 @@ macro(ladon_kernel_vocabulary)
   ladon_kernel_arguments(KEY_BLOCK "<n>" "")
   ladon_kernel_arguments(ARGUMENT_CHECKS "ON|OFF" "")
   ladon_kernel_arguments(OPTIMIZE "0|1|2|3|s|z" "")
+  ladon_kernel_arguments(INITIAL_MEMORY "<n>" "")
 endmacro()
 
 # ladon_kernel_truth(<variable> <condition of if()>...): sets <variable> to the C++ keyword `true` if the condition

@@ -8,6 +8,7 @@
 #   - the functions of NAME.h without the prefix NAME_; the export `run` is the function NAME_run_with
 #   - stored_weights, if WEIGHTS is given: the address of the weights
 #   - the functions of src/c_kernel/module_int8.cpp.in, if the weights are int8
+#   - grow_memory, for hosts whose own functions cannot grow a memory
 
 function(ladon_kernel_modules)
   ladon_wasm_tools()
@@ -100,12 +101,18 @@ macro(ladon_kernel_link_module)
   endif()
   string(REGEX REPLACE "([\"\\])" "\\\\\\1" arguments "${ARGUMENTS}")
   set(json "@json@") # put_description.cmake replaces @json@
+  set(memory "")
+  if(INITIAL_MEMORY_given)
+    math(EXPR bytes "(${arg_INITIAL_MEMORY} + 65535) / 65536 * 65536") # the linker takes whole pages
+    set(memory --initial-memory=${bytes})
+  endif()
   set(template ${folder}/${variant}_without_description.json)
   set(description ${folder}/${variant}_description.json)
   ladon_kernel_put(description.json ${template})
   file(MAKE_DIRECTORY ${LADON_WASM_OUTPUT})
   add_custom_command(OUTPUT ${module} BYPRODUCTS ${description}
     COMMAND ${ld} --no-entry --gc-sections --stack-first -z stack-size=65536 --strip-all -O2 --export=__heap_base ${exports}
+      ${memory}
       ${objects} -o ${module}
     COMMAND ${CMAKE_COMMAND} -DOBJECTS=$<TARGET_OBJECTS:${code}> -DTEMPLATE=${template} -DOUTPUT=${description}
       -P ${modules}/put_description.cmake

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Defines the functions of the C library that a kernel calls, because WebAssembly modules are linked without a C
-// library.
+// library. Also exports a function that grows the memory.
 #include <cstddef>
 
 extern "C" {
@@ -37,4 +37,9 @@ extern void* const stderr;
 void* const stderr = nullptr;
 int fputs(const char*, void*) { return 0; }
 [[noreturn]] void abort() { __builtin_trap(); }
+
+// Grows the memory by `pages` pages of 64 KiB. Returns the earlier number of pages, or -1 if the memory cannot grow.
+__attribute__((export_name("grow_memory"))) int ladon_grow_memory(int pages) {
+  return static_cast<int>(__builtin_wasm_memory_grow(0, static_cast<std::size_t>(pages)));
+}
 }

@@ -95,6 +95,7 @@ ladon_add_wrong_arguments(key_block "KEY_BLOCK is 48. allowed: a multiple of 32"
 ladon_add_wrong_arguments(key_block_bits "DETERMINISTIC needs KEY_BLOCK 256"
   ${some} KEY_BLOCK 64 DETERMINISTIC)
 ladon_add_wrong_arguments(optimize "OPTIMIZE is 'fast'. allowed: 0, 1, 2, 3, s, z" ${some} OPTIMIZE fast)
+ladon_add_wrong_arguments(initial_memory "INITIAL_MEMORY is '64K'. allowed: an integer above 0" ${some} INITIAL_MEMORY 64K)
 ladon_add_wrong_arguments(rotary_short "ROTARY has 4 positions. allowed: at least one for each query and key"
   ${some} ROTARY halves 8 4)
 ladon_add_wrong_arguments(rotary_before "with more queries than keys the first have none"

@@ -5,7 +5,7 @@ import { attentionRows } from "./attention-rows.js";
 import { checkKernel, checkOptions, checkText } from "./check.js";
 import { type DateStatus, isoDate, longestText, squeeze } from "./date-text.js";
 import { type Instance, type Kernel, LadonError, load, type LoadOptions } from "./index.js";
-import { readBytes } from "./read.js";
+import { addressOf, readBytes } from "./read.js";
 import type { Source } from "./types.js";
 
 export type { DateStatus } from "./date-text.js";
@@ -68,10 +68,10 @@ export class DateReader {
   /** Loads the kernel and the weights. */
   static async load(options: DateReaderOptions = {}): Promise<DateReader> {
     checkOptions(options, ["kernel", "weights", "variant", "signal"]);
-    const shipped = new URL("./models/date_reader.safetensors", import.meta.url);
+    const shipped = () => addressOf(() => new URL("./models/date_reader.safetensors", import.meta.url));
     const [kernel, file] = await Promise.all([
       options.kernel ?? loadKernel({ variant: options.variant, signal: options.signal }),
-      readBytes(options.weights ?? shipped, options.signal),
+      readBytes(options.weights ?? shipped(), options.signal),
     ]);
     checkKernel(kernel);
     const encoder = kernel.create();

@@ -3,9 +3,10 @@
 // features. The other part computes logits from the result of the encoder. The C++ code of the module is
 // wasm/keywords/front_end.cpp.
 import { checkSignal } from "./check.js";
-import { fail, failFor } from "./fail.js";
-import type { Instance } from "./index.js";
-import { readBytes } from "./read.js";
+import { fail } from "./fail.js";
+import type { CompiledModule, Instance } from "./index.js";
+import { failModule } from "./module-bytes.js";
+import { addressOf, readBytes } from "./read.js";
 import type { Source } from "./types.js";
 import type { Variant } from "./variants.js";
 
@@ -50,20 +51,23 @@ interface Exports {
  * "not-a-module", "aborted".
  */
 export const loadFrontEnd = async (
-  source: Source | undefined,
+  source: Source | CompiledModule | undefined,
   variant: Variant,
   signal?: AbortSignal,
 ): Promise<WebAssembly.Module> => {
   checkSignal(signal);
   const name = variant === "scalar" ? "scalar" : "simd";
-  const place = source ?? new URL(`./modules/keywords_front_end.${name}.wasm`, import.meta.url);
-  const bytes = await readBytes(place, signal).catch((cause) => {
-    if (source || cause.code !== "network") throw cause;
-    return fail("network", `${cause.message}; does your bundler copy ladon/dist/modules?`, undefined, undefined, cause);
-  });
+  const own = (): URL => addressOf(() => new URL(`./modules/keywords_front_end.${name}.wasm`, import.meta.url));
+  const compile = async (place: Source): Promise<WebAssembly.Module> => {
+    const bytes = await readBytes(place, signal).catch((cause) => {
+      if (source || cause.code !== "network") throw cause;
+      return fail("network", `${cause.message}; does your bundler copy ladon/dist/modules?`, undefined, undefined, cause);
+    });
+    return WebAssembly.compile(bytes as BufferSource).catch((cause) => failModule(bytes as BufferSource, cause, "front end"));
+  };
   const isRight = (module: WebAssembly.Module) =>
     WebAssembly.Module.exports(module).some((one) => one.name === "compute_features");
-  const module = await WebAssembly.compile(bytes as BufferSource).catch((cause) => failFor("not-a-module", cause));
+  const module = source instanceof WebAssembly.Module ? source : await compile((source ?? own()) as Source);
   return isRight(module)
     ? module
     : fail("not-a-module", "front end", "the module keywords_front_end", "another module");

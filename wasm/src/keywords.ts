@@ -3,7 +3,7 @@
 // examples/keywords.
 import { checkKernel, checkOptions } from "./check.js";
 import { fail } from "./fail.js";
-import { type Instance, type Kernel, load, type LoadOptions } from "./index.js";
+import { type CompiledModule, type Instance, type Kernel, load, type LoadOptions } from "./index.js";
 import {
   FrontEnd,
   frameStep,
@@ -37,7 +37,7 @@ export interface KeywordSpotterOptions extends LoadOptions {
   /** The kernel. The default is that of `loadKernel`. */
   readonly kernel?: Kernel;
   /** The module keywords_front_end. The default is the shipped module. */
-  readonly frontEnd?: Source;
+  readonly frontEnd?: Source | CompiledModule;
   /** A safetensors file of KWT-1 with the tensor names that examples/keywords/tflite_to_safetensors.py writes. */
   readonly weights: WeightsSource;
   /** Called when bytes of the weights arrive, with the number of bytes so far and the number of bytes of the file. */

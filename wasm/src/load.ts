@@ -6,7 +6,7 @@ import { describe, type Precision } from "./description.js";
 import { fail } from "./fail.js";
 import { kernelOf } from "./kernel.js";
 import { failModule } from "./module-bytes.js";
-import { isBytes, readBytes, unshared } from "./read.js";
+import { addressOf, isBytes, readBytes, unshared } from "./read.js";
 import type { Kernel, LoadOptions } from "./types.js";
 import { supports, type Variant, variants } from "./variants.js";
 
@@ -101,7 +101,7 @@ const moduleOf = async (
 ): Promise<WebAssembly.Module> => {
   if (source instanceof WebAssembly.Module) return source;
   if (isBytes(source)) return compile(unshared(source), "bytes");
-  const place = placeOf(source, variant, precision);
+  const place = addressOf(() => placeOf(source, variant, precision));
   return compile((await readModule(source, place, signal)) as BufferSource, `${place}`);
 };
 

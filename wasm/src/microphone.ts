@@ -4,6 +4,7 @@ import { checkNumber, checkOptions, checkSignal } from "./check.js";
 import { attempt, fail, failFor } from "./fail.js";
 import { sampleRate } from "./keyword-front-end.js";
 import { LadonError } from "./index.js";
+import { addressOf } from "./read.js";
 import { textOf } from "./text.js";
 import { type Wait, within } from "./within.js";
 
@@ -53,7 +54,7 @@ export class Microphone {
     }
     const microphone = new Microphone(await openStream(permissionLimit, signal));
     try {
-      const worklet = options.worklet ?? new URL("./microphone-worklet.js", import.meta.url);
+      const worklet = options.worklet ?? addressOf(() => new URL("./microphone-worklet.js", import.meta.url));
       await microphone.#start(worklet, samples, { code: "microphone", limit, signal });
     } catch (error) {
       await microphone.stop();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the reason why the engine does not compile the bytes of a module.
-import { fail } from "./fail.js";
+import { fail, failFor } from "./fail.js";
 import { textIn } from "./read.js";
 import { supports, type Variant, variants } from "./variants.js";
 
@@ -57,6 +57,10 @@ export const failModule = (source: BufferSource, cause: unknown, place: string):
   const variant = variantIn(bytes);
   if (variant && !supports(variant)) {
     return fail("unsupported", "variant of the module", variants.filter(supports), variant, cause);
+  }
+  if (WebAssembly.validate(source)) {
+    const hint = "this host compiles no WebAssembly at run time; import the module, and pass the WebAssembly.Module";
+    return failFor("unsupported", cause, `${place}: ${hint}`);
   }
   return fail("not-a-module", place, "WebAssembly", textIn(bytes.subarray(0, 8)) ?? cause, cause);
 };

@@ -56,12 +56,35 @@ const urlOf = async (given: string | URL): Promise<URL> => {
   const base = document?.baseURI ?? location?.href;
   // A scheme has at least two letters, because one letter and a colon name a drive of Windows.
   const isPath = !base && !/^[a-z][a-z\d+.-]+:/i.test(`${given}`);
-  return isPath ? (await files()).pathToFileURL(given) : new URL(given, base);
+  if (!isPath) return new URL(given, base);
+  const { pathToFileURL } = await files();
+  return pathToFileURL?.(given) ?? fail("unsupported", `${given}`, "a URL with a scheme (this host has no files)", "a path");
+};
+
+/**
+ * Returns the address that `make` makes from import.meta.url. Some hosts, such as workerd, give files no address. Errors:
+ * "unsupported".
+ */
+export const addressOf = <T extends string | URL>(make: () => T): T => {
+  try {
+    return make();
+  } catch (cause) {
+    if (cause instanceof LadonError) throw cause;
+    const hint = "this host gives files no address; import the module or file, and pass it";
+    return fail("unsupported", hint, undefined, undefined, cause);
+  }
+};
+
+/** Throws "unsupported" on hosts without fetch or Response, such as Node 16 and Bare. */
+const needFetch = (): void => {
+  const missing = ["fetch", "Response"].filter((name) => typeof (globalThis as any)[name] !== "function");
+  if (missing.length) fail("unsupported", "to read files, this package needs", "fetch and Response (Node 18)", `no ${missing}`);
 };
 
 /** Opens a URL or, in Node, a path. Errors: "network", "aborted". */
 export const open = async (given: string | URL, signal?: AbortSignal): Promise<Response> => {
   try {
+    needFetch();
     signal?.throwIfAborted();
     const url = await urlOf(given);
     const isFile = url.protocol === "file:" && (globalThis as any).process;
@@ -76,6 +99,7 @@ const isPlace = (source: unknown): source is string | URL => typeof source === "
 
 /** Opens a source that is not a stream. */
 const bodyOf = async (source: any, signal?: AbortSignal): Promise<Response> => {
+  needFetch();
   if (isPlace(source)) return open(source, signal);
   if (!(source instanceof Response)) {
     checkSource(source);

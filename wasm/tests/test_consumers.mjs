@@ -184,6 +184,67 @@ for (const [name, { program, skip }, args] of [
   });
 }
 
+// workerd compiles no WebAssembly at run time, gives files no addresses, and stops its clock while code runs.
+const workerd = engine(
+  "@cloudflare/workerd-linux-64/bin/workerd",
+  "@cloudflare/workerd-linux-arm64/bin/workerd",
+  "@cloudflare/workerd-darwin-arm64/bin/workerd",
+);
+test("workerd: imported modules run, and other sources give errors of the package", { skip: workerd.skip }, async () => {
+  const at = project("workerd", {
+    "main.mjs": `import { load, LadonError } from "ladon";
+      import { DateReader } from "ladon/date-reader";
+      import { KeywordSpotter } from "ladon/keywords";
+      import { loadKernel } from "ladon/minilm";
+      import int8 from "./attention_384_12_int8.relaxed.wasm";
+      import simd from "./attention_64_4.simd.wasm";
+      import date from "./date_reader.simd.wasm";
+      import weights from "./date_reader.bin";
+      const codeOf = (act) => act().then(() => "none", (error) => (error instanceof LadonError ? error.code : String(error)));
+      export default { async test() {
+        const kernel = await load(simd);
+        const instance = kernel.create({ mask: "causal" });
+        const filled = (count, scale) => Float32Array.from({ length: count }, (_, i) => scale * Math.sin(i));
+        instance.weights.set({ in_proj_weight: filled(192 * 64, 0.1), in_proj_bias: filled(192, 1),
+          "out_proj.weight": filled(64 * 64, 0.1), "out_proj.bias": filled(64, 1) });
+        const y = Array.from(instance.run(filled(192, 1), { tokens: 3 }));
+        const { calls } = await kernel.warmUp({ most: 200 });
+        const relaxed = WebAssembly.Module.customSections(int8, "ladon").length && (await load(int8)).description;
+        const reader = await DateReader.load({ kernel: await load(date), weights: new Uint8Array(weights) });
+        console.log("ANSWER" + JSON.stringify({ y, calls: calls > 0, bits: relaxed.activationBits,
+          date: reader.read("3rd of Feb, 2024").date,
+          codes: [await codeOf(() => load(weights)), await codeOf(() => load("attention_64_4")), await codeOf(() => DateReader.load()),
+            await codeOf(() => loadKernel({ precision: "int8" })), await codeOf(() => load("/k")), await codeOf(() => load(copy)),
+            await codeOf(() => KeywordSpotter.load({ weights: new Uint8Array(8) }))] }));
+      } };
+      import copy from "./attention_64_4.bin";`,
+  });
+  const embedded = ["attention_384_12_int8.relaxed", "attention_64_4.simd", "date_reader.simd"].map((name) => {
+    cpSync(join(at, `node_modules/ladon/dist/modules/${name}.wasm`), join(at, `${name}.wasm`));
+    return `(name = "${name}.wasm", wasm = embed "${name}.wasm")`;
+  });
+  cpSync(join(at, "attention_64_4.simd.wasm"), join(at, "attention_64_4.bin"));
+  cpSync(join(at, "node_modules/ladon/dist/models/date_reader.safetensors"), join(at, "date_reader.bin"));
+  for (const name of ["attention_64_4.bin", "date_reader.bin"]) embedded.push(`(name = "${name}", data = embed "${name}")`);
+  await esbuild(at, { format: "esm", external: ["*.wasm", "*.bin"] });
+  writeFileSync(
+    join(at, "config.capnp"),
+    `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (services = [(name = "main", worker = (compatibilityDate = "2026-11-01",
+  modules = [(name = "main", esModule = embed "dist/main.js"), ${embedded.join(", ")}]))]);`,
+  );
+  const told = execFileSync(workerd.program, ["test", "config.capnp"], { cwd: at, encoding: "utf8", stdio: "pipe" });
+  const { y, ...others } = JSON.parse(/ANSWER(.*)/.exec(told)[1]);
+  y.forEach((value, i) => assert.ok(Math.abs(value - wanted.y[i]) < 1e-4, `y[${i}] is ${value}`));
+  const unsupported = Array(5).fill("unsupported");
+  assert.deepEqual(others, {
+    calls: true,
+    bits: 7,
+    date: "2024-02-03",
+    codes: ["not-a-module", ...unsupported, "unsupported"],
+  });
+});
+
 test("a worker of Node", () => {
   const at = project("node-worker", {
     "main.mjs": `import { Worker } from "node:worker_threads";

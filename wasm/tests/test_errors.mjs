@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { DateReader } from "../dist/date-reader.js";
 import { load } from "../dist/index.js";
 import { moduleBytes, randomOf, randoms, shipped, weightsOf } from "./kernels.mjs";
 import { emptyModule as empty, withSection } from "./module_file.mjs";
@@ -567,6 +568,32 @@ test("variants", async () => {
   } finally {
     Object.assign(WebAssembly, { validate, compile });
   }
+});
+
+test("a host that compiles no WebAssembly at run time", async (t) => {
+  const { compile, Module } = WebAssembly;
+  t.after(() => Object.assign(WebAssembly, { compile, Module }));
+  WebAssembly.compile = async () => {
+    throw new WebAssembly.CompileError("code generation disallowed");
+  };
+  await refuses(() => load(scalar), "unsupported", "import the module", "code generation disallowed");
+  await refuses(() => load("attention_64_4"), "unsupported", "import the module");
+  await refuses(() => load(Uint8Array.of(1, 2, 3)), "not-a-module");
+});
+
+test("a host without fetch and Response, such as Node 16", async (t) => {
+  const { fetch, Response } = globalThis;
+  t.after(() => Object.assign(globalThis, { fetch, Response }));
+  delete globalThis.fetch;
+  delete globalThis.Response;
+  await refuses(() => load("attention_64_4"), "unsupported", "fetch and Response (Node 18), got no fetch,Response");
+  assert.equal((await load(scalar)).variant, "scalar", "bytes need neither");
+  await refuses(() => DateReader.load({ kernel, weights: new Uint8Array(8) }), "unsupported", "fetch and Response");
+});
+
+test("a function that fails to make a URL", async () => {
+  const failing = () => new URL("./k.wasm", undefined);
+  await refuses(() => load(failing), "unsupported", "gives files no address");
 });
 
 test("no WebAssembly", async () => {

@@ -26,11 +26,15 @@ const isInt8 = description.precision === 'int8';
 // An int8 module exports quantise_rows and sum_rows instead of `quantise`. A module with 8-bit activations also exports
 // set_activations, because relaxed dot products of 8 bits differ between engines.
 const ofInt8 = ['quantise_rows', 'sum_rows', ...(description.activationBits === 8 ? ['set_activations'] : [])];
+functions.push('function grow_memory');
 if (isInt8) functions.push(...ofInt8.map((each) => `function ${each}`));
 const stored = header.includes(`${name}_stored_weights`) ? ['global stored_weights'] : [];
 assert.deepEqual([...found.exports].sort(), [...functions, ...stored, 'global __heap_base', 'memory memory'].sort());
 assert.equal(found.memories.length, 1);
 assert.equal(found.memories[0].most, Infinity);
+const [, initialMemory] = /INITIAL_MEMORY (\d+)/.exec(description.arguments) ?? [];
+if (initialMemory) assert.equal(found.memories[0].pages, Math.ceil(initialMemory / 65536));
+else assert.ok(found.memories[0].pages <= 4, 'without INITIAL_MEMORY, a module has only its stack and its constants');
 assert.deepEqual([...found.sections.keys()], ['ladon']);
 
 // Checks that the module has the instructions of its variant and no others. A single relaxed instruction in a module of

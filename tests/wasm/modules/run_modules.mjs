@@ -53,6 +53,10 @@ function placeTensor(loaded, {type, shape, values}) {
 
 function prepare(file) {
   const loaded = new Loaded(file);
+  const pages = loaded.exports.memory.buffer.byteLength / 65536;
+  assert.equal(loaded.exports.grow_memory(2), pages);
+  assert.equal(loaded.exports.memory.buffer.byteLength / 65536, pages + 2);
+  assert.equal(loaded.exports.grow_memory(65536), -1);
   // Selects 7 bits for quantised inputs, because all variants then quantise to the same integers.
   const chosen = loaded.exports.set_activations;
   if (chosen) {
