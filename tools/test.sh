@@ -151,8 +151,10 @@ test_package() {
   # Runs as many test files at a time as the machine has cores. By default, Node runs one file fewer. Node 18 has no
   # option --test-concurrency, so it runs one file fewer.
   if node --test-concurrency=1 -e '' 2>/dev/null; then at_once=(--test-concurrency="$(getconf _NPROCESSORS_ONLN)"); fi
+  need python3 pip
+  python_packages "$builds/hosts-venv" "$root/wasm/tests/hosts/requirements.txt"
   # .ci/check_skipped reads node_tests.tap.
-  (cd "$root/wasm" && node --test ${at_once[@]+"${at_once[@]}"} --test-reporter=spec --test-reporter-destination=stdout \
+  (cd "$root/wasm" && LADON_HOSTS_PYTHON=$builds/hosts-venv/bin/python node --test ${at_once[@]+"${at_once[@]}"} --test-reporter=spec --test-reporter-destination=stdout \
     --test-reporter=tap --test-reporter-destination="$builds/node_tests.tap" tests/test_*.mjs tests/page/test_*.mjs)
 }
 

@@ -8,7 +8,7 @@ import { kernelOf } from "./kernel.js";
 import { failModule } from "./module-bytes.js";
 import { addressOf, isBytes, readBytes, unshared } from "./read.js";
 import type { Kernel, LoadOptions } from "./types.js";
-import { supports, type Variant, variants } from "./variants.js";
+import { fastestFirst, type Variant } from "./variants.js";
 
 /**
  * The source of a kernel: the name or the sizes of a shipped attention kernel, a URL, the bytes of a module, a compiled
@@ -145,15 +145,16 @@ const checkLoadOptions = (options: LoadOptions): void => {
  */
 export const load = async (source: KernelSource, options: LoadOptions = {}): Promise<Kernel> => {
   checkLoadOptions(options);
-  const { variant, precision } = options;
+  const { variant, precision, activationBits } = options;
   if (typeof WebAssembly !== "object") fail("unsupported", "this engine has no WebAssembly");
-  const supported = variants.filter(supports);
+  const supported = fastestFirst();
   if (variant != null && !supported.includes(variant)) fail("unsupported", "variant", supported, variant);
   const isChoice = variant == null && hasVariants(source);
   const candidates = isChoice ? supported : [variant ?? supported[0]!];
   // relaxedDot() tests the engine while moduleOf() downloads and compiles the module.
   const isProbed = precision === "int8" && candidates[0] === "relaxed";
   const [module] = await Promise.all([firstModuleOf(source, candidates, options), isProbed && relaxedDot()]);
-  const isWrong = isChoice && usesRelaxedDot(describe(module)) && (await relaxedDot()) === "wrong";
-  return kernelOf(isWrong ? await moduleOf(source, "simd", options) : module, options);
+  const dot = isChoice && usesRelaxedDot(describe(module)) && (await relaxedDot());
+  const isReplaced = dot === "wrong" || (dot === "saturating" && activationBits === 8);
+  return kernelOf(isReplaced ? await moduleOf(source, "simd", options) : module, options);
 };

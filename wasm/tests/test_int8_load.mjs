@@ -9,7 +9,7 @@ import { load } from "../dist/index.js";
 import * as keywords from "../dist/keywords.js";
 import * as minilm from "../dist/minilm.js";
 import { exactKernel, runnable, skipWithoutKernels, testKernel } from "./int8_kernels.mjs";
-import { moduleBytes, randomOf, randoms, runs, weightsOf } from "./kernels.mjs";
+import { moduleBytes, randomOf, randoms, runs, shipped, weightsOf } from "./kernels.mjs";
 import { refuses } from "./refuses.mjs";
 
 const skipWithoutRelaxed = runnable.includes("relaxed") ? false : "this engine has no relaxed";
@@ -82,12 +82,21 @@ test("activations of 7 bits, in modules that do not depend on the engine", { ski
   assert.throws(() => (description.activationBits = 8), TypeError);
 });
 
+/** Sets Math.f16round, by which the package recognises V8 from version 13.5 on, for a test. */
+const asNewEngine = (t, isNew) => {
+  const own = Math.f16round;
+  if (isNew) Math.f16round = Math.fround;
+  else delete Math.f16round;
+  t.after(() => (own ? (Math.f16round = own) : delete Math.f16round));
+};
+
 /**
  * Copies the package, but replaces relaxed-dot.js, which tests the engine. The replacement claims that the engine
  * computes dot products of the kind `kind`. If `kind` is undefined, the copy has no relaxed-dot.js. Returns `load` of
  * the copy.
  */
 const packageFor = async (t, kind) => {
+  asNewEngine(t, true);
   const folder = mkdtempSync(join(tmpdir(), "ladon-"));
   t.after(() => rmSync(folder, { recursive: true }));
   for (const name of readdirSync(dist).filter((one) => one.endsWith(".js"))) copyFileSync(join(dist, name), join(folder, name));
@@ -142,6 +151,7 @@ for (const [kind, most, isSigned] of [
       assert.equal((await told(portable))[0][0], 7);
       const eight = load(source, { precision: "int8", activationBits: 8 });
       if (most === 8) isThis(await eight, "relaxed", 8);
+      else if (!ArrayBuffer.isView(source)) isThis(await eight, "simd", 8);
       else await assert.rejects(eight, { code: "unsupported", message: /activationBits .*relaxed.* expected 7, got 8/ });
     }
     const built = await load(testKernel("int8_portable"));
@@ -178,6 +188,25 @@ test("an engine whose relaxed dot is wrong", { skip: skipWithoutRelaxed || skipW
   globalThis.asked = 0;
   assert.equal((await load("attention_384_12")).variant, runs("attention_384_12", "relaxed") ? "relaxed" : "simd");
   assert.equal(globalThis.asked, 0, "float32 kernels need no probe");
+});
+
+test("old V8 on x86 takes SIMD modules, and other engines relaxed modules", { skip: skipWithoutRelaxed }, async (t) => {
+  asNewEngine(t, false);
+  const old = process.arch === "x64" ? "simd" : "relaxed";
+  for (const precision of ["float32", "int8"]) {
+    const kernel = await load(shipped(`attention_384_12${precision === "int8" ? "_int8" : ""}`), { precision });
+    if (precision === "float32" || old === "simd") assert.equal(kernel.variant, old);
+    if (old === "simd") assert.equal(kernel.description.activationBits, precision === "int8" ? 8 : undefined);
+  }
+  asNewEngine(t, true);
+  assert.equal((await load("attention_384_12")).variant, "relaxed");
+});
+
+test("an engine that lacks relaxed dot products supports no relaxed modules", async (t) => {
+  const { validate } = WebAssembly;
+  t.after(() => (WebAssembly.validate = validate));
+  WebAssembly.validate = (bytes) => !`${bytes}`.includes("253,147,2") && validate(bytes);
+  await refuses(() => load("attention_384_12", { variant: "relaxed" }), "unsupported", "got relaxed");
 });
 
 test("a probe that the network does not deliver", { skip: skipWithoutRelaxed }, async (t) => {
