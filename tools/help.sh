@@ -20,6 +20,8 @@ usage() {
                                --update rewrites the expected instruction counts
 ./dev test --package           test the npm package: in Node, Deno and Bun, from its tarball in new projects, with
                                bundlers, in Chromium, and in Node for 64-bit Arm (QEMU)
+./dev test --browsers [quick] [BROWSER...]  test the package and every tab of the page in chromium, firefox and webkit
+                               (WebKitGTK), or only in BROWSER...; quick: the benchmark measures one shape
 ./dev test --release           make the files of a release twice and compare them, and test the Conan recipe. After
                                --package, this compiles nothing
 ./dev families FOLDER...       compare models of transformer families with recorded hidden states (tests/families/README.md);

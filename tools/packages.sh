@@ -25,6 +25,7 @@ need() {
 
 has() {
   case $1 in
+    firefox) command -v firefox-esr >/dev/null || command -v firefox >/dev/null ;;
     c++) command -v "${compiler%% *}" >/dev/null ;;
     clang++) [ -n "$(clang)" ] ;;
     libclang-rt) [ -n "$(clang)" ] && echo 'int main() {}' | "$(clang)" -fsanitize=address -xc++ - -o /dev/null 2>/dev/null ;;
@@ -47,6 +48,9 @@ package_of() {
     cargo) if apt-cache show cargo-web >/dev/null 2>&1; then echo cargo-web; else echo cargo; fi ;;
     pip) echo python3-venv ;; # python3-venv contains pip
     em++) echo emscripten ;;
+    firefox) echo firefox-esr ;;
+    WebKitWebDriver) echo webkit2gtk-driver ;;
+    Xvfb) echo xvfb ;;
     wasm-ld-19) echo lld-19 ;;
     qemu-aarch64 | qemu-arm | qemu-riscv64 | qemu-s390x) echo qemu-user ;;
     x86_64-w64-mingw32-g++-posix) echo g++-mingw-w64-x86-64-posix ;;

@@ -18,6 +18,7 @@ run_tests() {
       --firmware) shift; test_firmware "$@"; return ;;
       --set) set=${2:?--set takes quick, usual, wide or slow}; shift ;;
       --package) test_package; return ;;
+      --browsers) shift; test_browsers "$@"; return ;;
       --integrations) test_integrations; return ;;
       --recipes) test_recipes; return ;;
       --release) test_release; return ;;
@@ -156,6 +157,32 @@ test_package() {
   # .ci/check_skipped reads node_tests.tap.
   (cd "$root/wasm" && LADON_HOSTS_PYTHON=$builds/hosts-venv/bin/python node --test ${at_once[@]+"${at_once[@]}"} --test-reporter=spec --test-reporter-destination=stdout \
     --test-reporter=tap --test-reporter-destination="$builds/node_tests.tap" tests/test_*.mjs tests/page/test_*.mjs)
+}
+
+# test_browsers [quick] [BROWSER...]: tests the package and the page in chromium, firefox and webkit (WebKitGTK), or only
+# in BROWSER... With `quick`, the page's benchmark measures only one shape.
+test_browsers() {
+  local one quick='' chosen=()
+  for one in "$@"; do
+    case $one in
+      quick) quick=yes ;;
+      chromium | firefox | webkit) chosen+=("$one") ;;
+      *) die "--browsers takes quick, chromium, firefox and webkit, and not '$one'" ;;
+    esac
+  done
+  if [ ${#chosen[@]} = 0 ]; then chosen=(chromium firefox webkit); fi
+  need node npm
+  for one in "${chosen[@]}"; do
+    case $one in
+      chromium) if [ -z "${LADON_CHROMIUM:-}" ]; then need chromium; fi ;;
+      firefox) if [ -z "${LADON_FIREFOX:-}" ]; then need firefox; fi ;;
+      webkit) need WebKitWebDriver Xvfb ;;
+    esac
+  done
+  wasm
+  (cd "$root/wasm" && npm run --silent build:demo) >&2
+  (cd "$root/wasm" && LADON_BROWSERS=$(IFS=,; echo "${chosen[*]}") LADON_BROWSERS_QUICK=$quick \
+    node --test --test-reporter=spec tests/browsers/run.mjs)
 }
 
 # Tests the integrations. Installs all tools that pip and apt have, so that no test is skipped.

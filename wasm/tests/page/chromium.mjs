@@ -12,20 +12,20 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 // a project page is usually not at "/" of its host.
 const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https:";
 
-const commonFlags = (
+export const flags = (
   "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking " +
   "--disable-component-update --disable-sync"
 ).split(" ");
 
-/** Serves the folder `served`, and starts Chromium with the common flags and `flags`. */
-export async function startPage(served = folder, flags = []) {
+/** Serves the folder `served`, and starts Chromium with the flags and `more`. */
+export async function startPage(served = folder, more = []) {
   const { url, close } = await serve(served, {
     path: "/some/where/",
     headers: { "content-security-policy": policy },
   });
   const browser = await chromium.launch({
     executablePath: process.env.LADON_CHROMIUM ?? "/usr/bin/chromium",
-    args: [...commonFlags, ...flags],
+    args: [...flags, ...more],
   });
 
   /**

@@ -1,0 +1,125 @@
+// node --test run.mjs: tests the package and every tab of the page in the browsers that LADON_BROWSERS names, separated
+// by commas, with and without a Content-Security-Policy. If LADON_BROWSERS_QUICK is set, the benchmark of the page
+// measures only its first shape. LADON_SCREENSHOTS names a folder for pictures of the tabs.
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { serve } from "../../tools/serve.mjs";
+import { outputs } from "./checks.mjs";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https:";
+const isQuick = Boolean(process.env.LADON_BROWSERS_QUICK);
+const screenshots = process.env.LADON_SCREENSHOTS;
+if (screenshots) mkdirSync(screenshots, { recursive: true });
+let wanted;
+before(async () => {
+  wanted = await outputs("scalar");
+});
+
+function agree(found, what) {
+  assert.deepEqual(Object.keys(found), Object.keys(wanted), what);
+  for (const [name, { y, isWarm }] of Object.entries(found)) {
+    assert.ok(isWarm, `${what}, ${name}: the warm-up`);
+    assert.equal(y.length, wanted[name].y.length);
+    const size = Math.max(...wanted[name].y.map(Math.abs));
+    // The roundings of float32 can move a number that is quantised to 7 bits by one step.
+    const bound = size * (name.endsWith("int8") ? 0.02 : 1e-4);
+    y.forEach((value, i) => assert.ok(Math.abs(value - wanted[name].y[i]) <= bound, `${what}, ${name}[${i}]: ${value}`));
+  }
+}
+
+/** The text of a function that waits in the page until `condition` gives a value that is not false. */
+const until = (condition, seconds = 30) => `
+  for (const end = Date.now() + ${1000 * seconds}; ; await new Promise((resolve) => setTimeout(resolve, 100))) {
+    const found = (() => { ${condition} })();
+    if (found) return found;
+    if (Date.now() > end) throw new Error("not in ${seconds} s: " + document.querySelector("[role=tabpanel]:not([hidden])")?.innerText.slice(0, 500));
+  }`;
+
+/** What a tab must show. Other tabs only need a panel without an error. */
+const contents = {
+  Dates: `return document.body.innerText.includes("2024-02-03")`,
+  Sentences: `return document.querySelector("#example-ranking li")`,
+  Words: `return [...document.querySelectorAll("#keyword-tools, #keyword-fetch")].some((one) => one.checkVisibility())`,
+  Benchmark: `return document.querySelectorAll("#benchmark-table .bar").length > 20`,
+};
+
+const figures = `[...document.querySelectorAll("#benchmark-table .bar .figure")].map((one) => one.textContent.trim())
+  .filter((text) => text && text !== "not in this browser")`;
+
+// Other programs of the machine can slow the measurement of the ceiling, so a share may exceed 100%.
+function checkFigures(texts, least) {
+  assert.ok(texts.length >= least, `${texts}`);
+  for (const text of texts) {
+    const [, rate, share] = /^([\d.]+) (\d+)% of the ceiling$/.exec(text) ?? assert.fail(`a figure of the benchmark: ${text}`);
+    assert.ok(Number(rate) > 0 && Number(share) > 0, text);
+  }
+}
+
+async function testPackage(driver, url, isShort) {
+  await driver.open(`${url}tests/browsers/blank.html`);
+  const run = (call) => driver.run(`const checks = await import("${url}tests/browsers/checks.mjs"); return await checks.${call};`);
+  const variants = await run("supported()");
+  assert.ok(variants.includes("simd") && variants.includes("scalar"), `${variants}`);
+  for (const variant of isShort ? [] : variants) agree(await run(`outputs("${variant}")`), variant);
+  agree(await run("outputs()"), "the default variant");
+  agree(await run("outputsOfWorker()"), "a worker");
+  assert.equal(await run("readDate()"), "2024-02-03");
+  assert.ok(["opened", "microphone"].includes(await run("openMicrophone()")));
+}
+
+async function testPage(driver, url, name) {
+  await driver.open(url);
+  const tabs = await driver.run(`return [...document.querySelectorAll("[role=tab]")].map((one) => one.textContent.trim());`);
+  assert.ok(tabs.length >= 4, `${tabs}`);
+  for (const tab of tabs) {
+    await driver.run(`[...document.querySelectorAll("[role=tab]")].find((one) => one.textContent.trim() === ${JSON.stringify(tab)}).click();`);
+    await driver.run(until(contents[tab] ? `${contents[tab]} ? "shown" : false;` : `return "shown";`));
+    const { width, problem } = await driver.run(`return { width: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      problem: [...document.querySelectorAll("[role=alert]")].filter((one) => one.checkVisibility()).map((one) => one.textContent.trim()).join() };`);
+    assert.equal(problem, "", `${tab} shows an error`);
+    assert.ok(width <= 0, `${tab} is ${width} pixels wider than the window`);
+    if (screenshots) await driver.screenshot(join(screenshots, `${name}-${tab.toLowerCase()}.png`));
+  }
+  await driver.run(`document.querySelector("#benchmark-run").click();`);
+  if (isQuick) {
+    checkFigures(await driver.run(until(`const found = ${figures}; return found.length >= 2 && found;`, 100), 110_000), 2);
+    await driver.run(`document.querySelector("#benchmark-run").click();`);
+  } else {
+    await driver.run(until(`return document.querySelector("#benchmark-state").textContent.startsWith("Done");`, 400), 410_000);
+    checkFigures(await driver.run(`return ${figures};`), 20);
+    if (screenshots) await driver.screenshot(join(screenshots, `${name}-figures.png`));
+  }
+}
+
+for (const name of (process.env.LADON_BROWSERS ?? "chromium,firefox,webkit").split(",")) {
+  const { program, start } = await import(`./${name}.mjs`);
+  const skip = existsSync(program) ? false : `there is no ${program}`;
+  describe(name, { skip }, () => {
+    let driver;
+    before(async () => {
+      driver = await start();
+    });
+    after(() => driver?.stop());
+    for (const [what, headers] of [
+      ["with a Content-Security-Policy", { "content-security-policy": policy }],
+      ["without a policy", {}],
+    ]) {
+      const at = async (folder, act) => {
+        const { url, close, server } = await serve(folder, { headers });
+        try {
+          await act(url);
+          assert.deepEqual(driver.problems.splice(0), []);
+        } finally {
+          close();
+          server.closeAllConnections?.();
+        }
+      };
+      test(`the package, ${what}`, { timeout: 240_000 }, () => at(here("../.."), (url) => testPackage(driver, url, isQuick && !headers["content-security-policy"])));
+      test(`the page, ${what}`, { timeout: 600_000 }, () => at(here("../../dist/demo"), (url) => testPage(driver, url, name)));
+    }
+  });
+}

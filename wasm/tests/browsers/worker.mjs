@@ -1,0 +1,3 @@
+import { outputs } from "./checks.mjs";
+
+outputs().then(postMessage, (error) => postMessage({ error: String(error) }));
