@@ -32,8 +32,8 @@ struct FewQueries {
   static constexpr std::size_t stride = (shape.keys + lanes - 1) / lanes * lanes;
   // The scores take the memory for the keys of a head (AttentionWorkspace).
   static constexpr std::size_t together = head_width < 4 ? head_width : 4;
-  static constexpr std::size_t key_block = 256;  // keys of a sum that starts at 0
-  static constexpr std::size_t sums = 16;        // of a weighted sum, in registers
+  static constexpr std::size_t key_block = 256;                            // keys of a sum that starts at 0
+  static constexpr std::size_t sums = target::Current::single_query_sums;  // of a weighted sum, in registers
 
   struct Query {
     std::size_t head;
