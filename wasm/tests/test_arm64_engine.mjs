@@ -31,6 +31,11 @@ for (const cpu of ["max", "cortex-a53"]) {
   });
 }
 
+test("old V8 on Arm takes relaxed modules", { skip }, async () => {
+  const report = await reportOf("max", "test_int8_load.mjs", { options: ["--test-name-pattern=old V8"] });
+  assert.match(report, /^ok .*old V8 on x86 takes SIMD modules, and other engines relaxed modules$/m);
+});
+
 test("int8 kernels agree with the oracle", { skip }, async () => {
   // QEMU takes a minute for all tests of the file, so only the tests of layers run, with the only variant that depends
   // on the processor.
