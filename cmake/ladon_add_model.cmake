@@ -8,17 +8,21 @@
 #
 #   FOLDER <folder>   config.json and the safetensors files
 #   SOURCES <folder>  what `ladon-import FOLDER --c-sources` wrote; by default, it is written into the build folder
-#   IMAGE <file>      the file of all weights, if another build has made it; needed in a cross build
+#   IMAGE <file>      the file of all weights, if another build has made it; needed in a cross build with WEIGHTS inside
 #   TOKENS <n>        the largest number of tokens of a call
 #   PRECISION float32|bfloat16|int8|rotated_int8      of the weights of linear maps
 #   WEIGHTS inside|mapped    whether the library contains the weights, or <name>_start gets them from the program
 #   DISPATCH, ARCH, OPTIMIZE    as in ladon_add_kernel
+#
+# Under Emscripten, the target <name>_modules makes the WebAssembly modules of the model (kernel/model_wasm.cmake). Modules
+# have no weights: WEIGHTS must be mapped.
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/ladon_add_kernel.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/kernel/model_wasm.cmake)
 
 # The sources that `ladon-import --c-sources` writes, behind the name of the model.
-set(ladon_model_files .h .hpp _c.cpp _functions.inc _weights.hpp _weights.cpp _image.cpp CACHE INTERNAL "")
+set(ladon_model_files .h .hpp _c.cpp _functions.inc _weights.hpp _weights.cpp _image.cpp _module.cmake CACHE INTERNAL "")
 
 function(ladon_add_model NAME)
   if(NOT NAME MATCHES "^[a-z][a-z0-9_]*$")
@@ -34,7 +38,8 @@ function(ladon_add_model NAME)
       message(FATAL_ERROR "ladon_add_model(${NAME}): ${CMAKE_MATCH_1} is '${arg_${CMAKE_MATCH_1}}'; allowed: ${CMAKE_MATCH_2}")
     endif()
   endforeach()
-  if(arg_UNPARSED_ARGUMENTS OR NOT DEFINED arg_FOLDER AND NOT (DEFINED arg_SOURCES AND DEFINED arg_IMAGE))
+  ladon_kernel_truth(needs_image NOT (CMAKE_CROSSCOMPILING AND arg_WEIGHTS STREQUAL mapped))
+  if(arg_UNPARSED_ARGUMENTS OR NOT DEFINED arg_FOLDER AND NOT (DEFINED arg_SOURCES AND (DEFINED arg_IMAGE OR NOT needs_image)))
     message(FATAL_ERROR "ladon_add_model(${NAME}): '${arg_UNPARSED_ARGUMENTS}' is unknown, or FOLDER is missing")
   endif()
   foreach(path FOLDER SOURCES IMAGE)
@@ -56,6 +61,10 @@ function(ladon_add_model NAME)
   ladon_model_objects()
   ladon_kernel_library()
   target_include_directories(${NAME} INTERFACE $<BUILD_INTERFACE:${model_sources}>)
+  if(EMSCRIPTEN AND LADON_WASM_MODULES)
+    ladon_kernel_refuse("modules have no weights; allowed: WEIGHTS mapped" NOT arg_WEIGHTS MATCHES "^mapped$")
+    ladon_model_modules()
+  endif()
 endfunction()
 
 # ladon_model_tool(<out>): sets <out> to the program ladon-import, or to its target.
@@ -96,9 +105,9 @@ macro(ladon_model_image)
   set(image ${CMAKE_CURRENT_BINARY_DIR}/${NAME}.weights)
   if(DEFINED arg_IMAGE)
     set(image ${arg_IMAGE})
-  elseif(CMAKE_CROSSCOMPILING)
+  elseif(CMAKE_CROSSCOMPILING AND needs_image)
     message(FATAL_ERROR "ladon_add_model(${NAME}): a cross build needs IMAGE, the file ${NAME}.weights of a build for this machine")
-  else()
+  elseif(needs_image)
     if(COMMAND ladon_need_safetensors)
       ladon_need_safetensors()
     endif()

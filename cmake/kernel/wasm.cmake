@@ -19,15 +19,7 @@ function(ladon_kernel_modules)
   if(arg_DETERMINISTIC AND NOT (arg_PRECISION STREQUAL "int8" AND arg_ACTIVATION_BITS EQUAL 7))
     list(REMOVE_ITEM variants relaxed)
   endif()
-  if(LADON_WASM_VARIANTS)
-    list(JOIN LADON_WASM_VARIANTS "|" chosen)
-    list(FILTER variants INCLUDE REGEX "^(${chosen})$")
-    ladon_kernel_refuse("LADON_WASM_VARIANTS is '${LADON_WASM_VARIANTS}', and this build can make none of these modules; \
-allowed: some of relaxed, simd and scalar" NOT variants)
-  endif()
-  if(NOT LADON_WASM_OUTPUT)
-    set(LADON_WASM_OUTPUT ${CMAKE_CURRENT_BINARY_DIR})
-  endif()
+  ladon_chosen_variants()
   set(made "")
   set(linked "")
   foreach(variant IN LISTS variants)
@@ -38,15 +30,33 @@ allowed: some of relaxed, simd and scalar" NOT variants)
   set_property(TARGET ${NAME} PROPERTY LADON_MODULES "${made}")
 endfunction()
 
-# Adds the module that ${variant} names (relaxed, simd or scalar). `llvm` is the folder of the LLVM with which em++ must
-# compile the module, or `own` if em++ must use its own LLVM. `ld` is the linker.
-macro(ladon_kernel_module)
+# Removes the modules that LADON_WASM_VARIANTS does not name from `variants`, and sets LADON_WASM_OUTPUT if it is not set.
+macro(ladon_chosen_variants)
+  if(LADON_WASM_VARIANTS)
+    list(JOIN LADON_WASM_VARIANTS "|" chosen)
+    list(FILTER variants INCLUDE REGEX "^(${chosen})$")
+    ladon_kernel_refuse("LADON_WASM_VARIANTS is '${LADON_WASM_VARIANTS}', and this build can make none of these modules; \
+allowed: some of relaxed, simd and scalar" NOT variants)
+  endif()
+  if(NOT LADON_WASM_OUTPUT)
+    set(LADON_WASM_OUTPUT ${CMAKE_CURRENT_BINARY_DIR})
+  endif()
+endmacro()
+
+# Sets `llvm` to the folder of the LLVM with which em++ must compile the module ${variant}, or to `own` if em++ must use
+# its own LLVM. Sets `ld` to the linker.
+macro(ladon_choose_llvm)
   set(llvm own)
   set(ld ${LADON_WASM_LD})
   if(variant STREQUAL "relaxed" AND NOT LADON_WASM_RELAXED STREQUAL "own")
     set(llvm ${LADON_WASM_RELAXED})
     set(ld ${llvm}/wasm-ld)
   endif()
+endmacro()
+
+# Adds the module that ${variant} names (relaxed, simd or scalar).
+macro(ladon_kernel_module)
+  ladon_choose_llvm()
   set(code ${NAME}_${variant}_code)
   set(module_sources ${folder}/${NAME}.cpp ${folder}/describe.cpp)
   if(arg_PRECISION STREQUAL "int8")
@@ -66,13 +76,18 @@ macro(ladon_kernel_module)
     list(APPEND parts ${NAME}_${variant}_stored)
     set(exports --export=stored_weights)
   endif()
+  ladon_freestanding()
+  list(TRANSFORM parts REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+  list(APPEND linked ${parts})
+  ladon_kernel_link_module()
+endmacro()
+
+# Adds the functions of the C library that a module needs, once for each variant.
+macro(ladon_freestanding)
   if(NOT TARGET ladon_${variant}_freestanding)
     ladon_kernel_module_object(ladon_${variant}_freestanding ${sources}/freestanding.cpp)
     target_compile_options(ladon_${variant}_freestanding PRIVATE -fno-builtin)
   endif()
-  list(TRANSFORM parts REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
-  list(APPEND linked ${parts})
-  ladon_kernel_link_module()
 endmacro()
 
 # ladon_kernel_module_object(<target> <source>...): adds <target>, which compiles the sources for the module that
@@ -89,36 +104,43 @@ function(ladon_kernel_module_object target)
   set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${environment}" POSITION_INDEPENDENT_CODE OFF)
 endfunction()
 
-# Links the module without em++. em++ would export more symbols, and em++ of Debian 12 cannot read relaxed instructions.
-# With --stack-first, the stack lies below the data. A stack overflow then causes a trap instead of overwriting data.
-# llvm-objcopy adds the custom section `ladon`: the description of the module as JSON.
+# Links the module of a kernel. The description of the kernel is in the object file ${code}.
 macro(ladon_kernel_link_module)
+  string(REGEX REPLACE "([\"\\])" "\\\\\\1" arguments "${ARGUMENTS}")
+  set(json "@json@") # put_description.cmake replaces @json@
+  set(template ${folder}/${variant}_without_description.json)
+  ladon_kernel_put(description.json ${template})
+  set(describe -DOBJECTS=$<TARGET_OBJECTS:${code}> -DTEMPLATE=${template} -P ${modules}/put_description.cmake)
+  ladon_link_module(${template} ${modules}/put_description.cmake)
+endmacro()
+
+# ladon_link_module(<file>...): links ${objects} as a module. `describe` are the arguments of CMake that write the
+# description of the module, which depends on the files, to the file ${OUTPUT}. Links without em++. em++ would export
+# more symbols, and em++ of Debian 12 cannot read relaxed instructions. With --stack-first, the stack lies below the
+# data. A stack overflow then causes a trap instead of overwriting data. llvm-objcopy adds the custom section `ladon`:
+# the description of the module as JSON.
+macro(ladon_link_module)
   set(module ${LADON_WASM_OUTPUT}/${NAME}.${variant}.wasm)
   set(optimise "")
   if(LADON_WASM_OPT AND (NOT variant STREQUAL "relaxed" OR llvm STREQUAL "own"))
     ladon_wasm_opt_flags(flags ${variant})
     set(optimise COMMAND ${LADON_WASM_OPT} ${flags} ${module} -o ${module})
   endif()
-  string(REGEX REPLACE "([\"\\])" "\\\\\\1" arguments "${ARGUMENTS}")
-  set(json "@json@") # put_description.cmake replaces @json@
   set(memory "")
   if(INITIAL_MEMORY_given)
     math(EXPR bytes "(${arg_INITIAL_MEMORY} + 65535) / 65536 * 65536") # the linker takes whole pages
     set(memory --initial-memory=${bytes})
   endif()
-  set(template ${folder}/${variant}_without_description.json)
   set(description ${folder}/${variant}_description.json)
-  ladon_kernel_put(description.json ${template})
   file(MAKE_DIRECTORY ${LADON_WASM_OUTPUT})
   add_custom_command(OUTPUT ${module} BYPRODUCTS ${description}
     COMMAND ${ld} --no-entry --gc-sections --stack-first -z stack-size=65536 --strip-all -O2 --export=__heap_base ${exports}
       ${memory}
       ${objects} -o ${module}
-    COMMAND ${CMAKE_COMMAND} -DOBJECTS=$<TARGET_OBJECTS:${code}> -DTEMPLATE=${template} -DOUTPUT=${description}
-      -P ${modules}/put_description.cmake
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${description} ${describe}
     COMMAND ${LADON_WASM_OBJCOPY} --add-section=ladon=${description} ${module}
     ${optimise}
-    DEPENDS ${objects} ${template} ${modules}/put_description.cmake COMMAND_EXPAND_LISTS VERBATIM
+    DEPENDS ${objects} ${ARGN} COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Linking ${NAME}.${variant}.wasm")
   list(APPEND made ${module})
 endmacro()

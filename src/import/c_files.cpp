@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "c_batch.hpp"
+#include "module_description.hpp"
 #include "safetensors.hpp"
 
 namespace ladon::import {
@@ -179,8 +180,11 @@ std::string c_source(const Program& program) {
   for (const Result* result : ends)
     if (is_end(*result)) text += "  float " + result->name + "[" + std::to_string(result->width) + "];\n";
   text += "};\n\nstruct State {\n  bool started;\n  " + name + "::Weights weights;\n" +
-          (has_tables ? "  " + name + "::Tables tables;\n" : "") +
-          "};\nState state;\nWorkspace own;\n\n"
+          (has_tables ? "  " + name + "::Tables& tables;\n" : "") + "};\n" +
+          // In a variable of their own, the zeros of the tables take no bytes of the library.
+          (has_tables ? name + "::Tables tables;\n" : "") + "constinit State state{" +
+          (has_tables ? "false, {}, tables" : "") +
+          "};\nWorkspace own;\n\n"
           "// Returns a null pointer if the address is wrong.\n"
           "Workspace* memory_at(void* workspace) {\n"
           "  if (workspace == nullptr) return &own;\n"
@@ -265,7 +269,8 @@ std::vector<SourceFile> c_files(const Program& program) {
   files.insert(files.end(), {{name + ".h", c_header(program)},
                              {name + "_c.cpp", c_source(program)},
                              {name + "_functions.inc", function_list(program)},
-                             {name + "_image.cpp", image_source(program)}});
+                             {name + "_image.cpp", image_source(program)},
+                             module_description(program)});
   return files;
 }
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "module_description.hpp"
+
+#include <string>
+
+#include "chain.hpp"
+
+namespace ladon::import {
+namespace {
+
+std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+std::string member(const std::string& name, std::size_t value) { return quoted(name) + ":" + std::to_string(value); }
+std::string member(const std::string& name, bool value) { return quoted(name) + ":" + (value ? "true" : "false"); }
+std::string member(const std::string& name, const std::string& value) { return quoted(name) + ":" + quoted(value); }
+
+std::string kind_name(Kind kind) {
+  switch (kind) {
+    case Kind::ids:
+      return "ids";
+    case Kind::image:
+      return "image";
+    case Kind::audio:
+      return "audio";
+    case Kind::series:
+      break;
+  }
+  return "series";
+}
+
+std::string input(const Argument& argument) {
+  return "{" + member("name", argument.name) + "," + member("kind", kind_name(argument.kind)) + "," +
+         member("most", argument.most) + "," + member("fixed", argument.fixed) + "," + member("width", argument.width) +
+         "," + member("rows", argument.rows) + "}";
+}
+
+std::string function(const CFunction& called, const Program& program) {
+  return "{" + member("name", called.name.substr(program.choices.name.size() + 1)) + "," +
+         member("result", called.result) + "," + member("most", called.most) + "," + member("width", called.width) +
+         "," + member("hasRows", called.has_rows) + "}";
+}
+
+// Returns the objects of a list, as the members of a JSON array.
+template <class List, class Text>
+std::string array(const List& list, Text&& text) {
+  std::string all;
+  for (const auto& one : list) all += (all.empty() ? "" : ",") + text(one);
+  return "[" + all + "]";
+}
+
+}  // namespace
+
+SourceFile module_description(const Program& program) {
+  const std::string& name = program.choices.name;
+  // All texts are identifiers, so JSON needs no escapes.
+  return {name + "_module.cmake",
+          file_mark(true) + ".\nset(description [==[{\"ladonModel\":1,\"version\":\"@LADON_VERSION@\"," +
+              member("name", name) + ",\"variant\":\"@variant@\"," +
+              member("precision", std::string(precision_name(program.choices.precision))) +
+              ",\"inputs\":" + array(c_arguments(program), input) + ",\"functions\":" +
+              array(c_functions(program), [&](const CFunction& called) { return function(called, program); }) +
+              "}]==])\n"};
+}
+
+}  // namespace ladon::import
