@@ -11,7 +11,7 @@ import { generate } from "./tools/generate.mjs";
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 // `entries` are the files of the package that a user imports. `onDemand` are files that the package imports only when
 // they are needed.
-const entries = ["index", "date-reader", "keywords", "minilm"];
+const entries = ["index", "date-reader", "keywords", "minilm", "model", "tokenizer"];
 const onDemand = ["files", "position-tables", "relaxed-dot", "safetensors", "warm-up"];
 // A page loads the microphone worklet into its audio thread, so the worklet is a file of its own.
 const worklets = ["microphone-worklet"];
@@ -61,4 +61,5 @@ generate();
 for (const name of [...entries, ...onDemand, ...worklets]) await bundle(name);
 declareTypes();
 copyFileSync(here("../examples/date_reader/weights.safetensors"), here("dist/models/date_reader.safetensors"));
+copyFileSync(here("node_modules/@huggingface/tokenizers/LICENSE"), here("dist/LICENSE-tokenizers.txt"));
 if (existsSync(here("../LICENSE"))) copyFileSync(here("../LICENSE"), here("LICENSE"));

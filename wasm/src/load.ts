@@ -5,7 +5,7 @@ import { checkOptions, checkSignal, classOf } from "./check.js";
 import { describe, type Precision } from "./description.js";
 import { fail } from "./fail.js";
 import { kernelOf } from "./kernel.js";
-import { failModule } from "./module-bytes.js";
+import { compile, isUrl, withVariant } from "./module-place.js";
 import { addressOf, isBytes, readBytes, unshared } from "./read.js";
 import type { Kernel, LoadOptions } from "./types.js";
 import { fastestFirst, type Variant } from "./variants.js";
@@ -41,22 +41,12 @@ declare global {
 }
 export type CompiledModule = WebAssembly.Module;
 
-const isUrl = (source: unknown): source is string | URL =>
-  source instanceof URL || (typeof source === "string" && /[./:]/.test(source));
-
 /**
  * Returns the URL of an attention module of this package. Bundlers recognise new URL(..., import.meta.url) and copy the
  * modules that match. The entries of models have the URLs of their own modules.
  */
 const attentionUrl = (suffix: string, variant: Variant): URL =>
   new URL(`./modules/attention_${suffix}.${variant}.wasm`, import.meta.url);
-
-/**
- * Returns the URL of the module for `variant`. Returns `url` unchanged if it already leads to one module: a URL that
- * ends with .wasm, a data: URL or a blob: URL.
- */
-const withVariant = (url: string | URL, variant: Variant): string =>
-  `${url}`.replace(/^(?!(data|blob):|.*\.wasm($|[?#]))[^?]*/, `$&.${variant}.wasm`);
 
 const failSource = (source: unknown): never => {
   const kind = classOf(source);
@@ -79,9 +69,6 @@ const placeOf = (source: any, variant: Variant, precision: Precision = "float32"
 /** Returns true if the source leads to several modules, one for each variant. */
 const hasVariants = (source: any): boolean =>
   !isBytes(source) && !(source instanceof WebAssembly.Module) && !(isUrl(source) && withVariant(source, "simd") === `${source}`);
-
-const compile = async (bytes: BufferSource, place: string): Promise<WebAssembly.Module> =>
-  WebAssembly.compile(bytes).catch((cause) => failModule(bytes, cause, place));
 
 /**
  * Reads a module. If a module of the package cannot be read, the message of the error mentions the bundler. Some

@@ -23,6 +23,9 @@ export interface Exports {
   readonly set_activations?: (bits: number, isSigned: number) => number;
   readonly quantise_rows?: (...numbers: number[]) => number;
   readonly sum_rows?: (...numbers: number[]) => void;
+  readonly start?: (weights: number, bytes: number) => number; // start, pool and head: of a model
+  readonly pool?: (...pointers: number[]) => number;
+  readonly head?: (...pointers: number[]) => number;
 }
 
 type FunctionName = Exclude<keyof Exports, "memory" | "__heap_base">;

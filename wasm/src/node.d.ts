@@ -5,6 +5,9 @@ declare module "node:fs" {
   export const promises: { stat(url: URL): Promise<{ size: number }> };
   export const createReadStream: (url: URL) => ReadableStream;
 }
+declare module "node:crypto" {
+  export const webcrypto: Crypto;
+}
 declare module "node:url" {
   export const pathToFileURL: (path: string | URL) => URL;
 }

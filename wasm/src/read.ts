@@ -116,3 +116,15 @@ export const readBytes = async (source: Source, signal?: AbortSignal): Promise<U
     return failRead(isPlace(source) ? `${source}` : (source as any)?.url || "bytes", cause, signal);
   }
 };
+
+/**
+ * Returns the SHA-256 of the bytes in hexadecimal digits. Returns undefined on an insecure page, where browsers have no
+ * SHA-256. Node 18 has it only in a module of its own.
+ */
+export const sha256Of = async (bytes: Uint8Array): Promise<string | undefined> => {
+  const { crypto, process } = globalThis as any;
+  const { subtle } = crypto ?? (process && (await files()).webcrypto) ?? {};
+  if (!subtle) return undefined;
+  const digest = new Uint8Array(await subtle.digest("SHA-256", bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+};

@@ -24,6 +24,15 @@ test("index.js is a small file that needs no other file", (t) => {
   assert.doesNotMatch(text, /\bfrom\s*"/, "a static import");
 });
 
+test("model.js and tokenizer.js are small, and the licence of the tokenizers is shipped", (t) => {
+  for (const [name, most] of [["model", 5500], ["tokenizer", 14000]]) {
+    const size = gzipSync(read(`../dist/${name}.js`), { level: 9 }).length;
+    t.diagnostic(`${name}.js: ${size} bytes gzipped`);
+    assert.ok(size <= most, `${name}.js: ${size} bytes gzipped`);
+  }
+  assert.match(read("../dist/LICENSE-tokenizers.txt"), /Apache License\s+Version 2\.0/);
+});
+
 test("the source has no import cycle", () => {
   const imports = importsOfSource();
   assert.ok(imports.get("index").includes("load"), "static imports are found");
@@ -37,11 +46,16 @@ test("the source has no import cycle", () => {
 test("each model is an entry of its own, and index.js reaches no code and no module of a model", () => {
   const imports = importsOfSource();
   const core = reachedFrom(imports, "index");
-  const ofModels = [...imports.keys()].filter((name) => /^(attention-rows|date-|keyword|microphone|minilm|word-)/.test(name));
+  const ofModels = [...imports.keys()].filter((name) => /^(attention-rows|date-|keyword|microphone|minilm|model|tokenizer|weights-cache|word-)/.test(name));
   assert.ok(core.has("load") && core.has("relaxed-dot"), "static imports and imports on demand are followed");
   assert.deepEqual(ofModels.filter((name) => core.has(name)), []);
   const modulesIn = (name) => read(`../dist/${name}.js`).match(/modules\/\w+/g).map((path) => path.slice("modules/".length));
   assert.deepEqual(modulesIn("index"), ["attention_"], "index.js refers to attention modules only");
+  for (const entry of ["model", "tokenizer"]) {
+    assert.ok(ofModels.includes(entry), entry);
+    assert.doesNotMatch(read(`../dist/${entry}.js`), /modules\//, `${entry}.js refers to no module`);
+    assert.deepEqual(manifest.exports[`./${entry}`], { types: `./dist/${entry}.d.ts`, default: `./dist/${entry}.js` });
+  }
   for (const model of ["date-reader", "keywords", "minilm"]) {
     for (const name of modulesIn(model)) assert.match(name, new RegExp(`^${model.replace("-", "_")}`));
     assert.ok(ofModels.includes(model) && reachedFrom(imports, model).has("index"), model);

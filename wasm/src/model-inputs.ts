@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks the inputs of a model, and copies them into the memory of its module.
+import { fail } from "./fail.js";
+import type { Block, ModuleMemory } from "./memory.js";
+import type { ModelInput } from "./model-section.js";
+
+/** The inputs of a model: for each name, token ids or floats, row-major. */
+export type ModelInputs = Readonly<Record<string, ArrayLike<number>>>;
+
+/** Returns the number of frames. Throws "length" if the model does not take so many numbers. */
+const checkLength = ({ name, most, fixed, width }: ModelInput, values: any): number => {
+  const length = typeof values === "object" ? values?.length : undefined;
+  if (fixed && length !== most * width) fail("length", `length of ${name}`, most * width, length);
+  const frames = length / width;
+  if (Number.isInteger(frames) && frames >= 1 && frames <= most) return frames;
+  const unit = width === 1 ? "" : ` frames of ${width} numbers`;
+  return fail("length", `length of ${name}`, `1 to ${most}${unit}`, length);
+};
+
+const checkIds = ({ name, rows }: ModelInput, ids: ArrayLike<number>): void => {
+  for (let i = 0; i < ids.length; ++i) {
+    const id = ids[i]!;
+    if (!(Number.isInteger(id) && id >= 0 && id < rows)) {
+      fail("length", `${name}[${i}]`, `an integer from 0 to ${rows - 1}`, id);
+    }
+  }
+};
+
+/** Throws unless `inputs` has exactly the inputs of the model. Returns the frames of each input. */
+const checkInputs = (described: readonly ModelInput[], inputs: any): number[] => {
+  const names = described.map(({ name }) => name);
+  if (Object(inputs) !== inputs || ArrayBuffer.isView(inputs)) fail("option", "inputs", `an object of ${names}`, inputs);
+  for (const name in inputs) if (!names.includes(name)) fail("option", "input", names, name);
+  return described.map((input) => {
+    const frames = checkLength(input, inputs[input.name]);
+    if (input.kind === "ids") checkIds(input, inputs[input.name]);
+    return frames;
+  });
+};
+
+/** The places of the inputs in the memory of a module. */
+export class InputBlocks {
+  readonly #memory: ModuleMemory;
+  readonly #described: readonly ModelInput[];
+  readonly #blocks: readonly Block[];
+
+  constructor(memory: ModuleMemory, described: readonly ModelInput[]) {
+    this.#memory = memory;
+    this.#described = described;
+    this.#blocks = described.map(({ most, width }) => memory.allocate(4 * most * width));
+  }
+
+  /** Copies the inputs. Returns the arguments of a C function: for each input, an address and perhaps a length. */
+  write(inputs: ModelInputs): number[] {
+    const frames = checkInputs(this.#described, inputs);
+    return this.#described.flatMap(({ name, kind, fixed }, i) => {
+      const { at } = this.#blocks[i]!;
+      this.#memory.write(at, inputs[name]!, kind === "ids" ? Int32Array : Float32Array);
+      return fixed ? [at] : [at, frames[i]!];
+    });
+  }
+}

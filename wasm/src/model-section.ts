@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the description of a model from the custom section `ladon` of its module. src/import/module_description.cpp
+// writes the description.
+import { isSize } from "./check.js";
+import { fail } from "./fail.js";
+import type { Variant } from "./variants.js";
+
+/** The version of the interface between modules of models and this package. */
+const modelAbi = 1;
+
+/** An input of a model. Its name is that of transformers, such as "input_ids" or "pixel_values". */
+export interface ModelInput {
+  readonly name: string;
+  /** Token ids, or floats: the numbers of an image, frames of a sound, or steps of a time series. */
+  readonly kind: "ids" | "image" | "audio" | "series";
+  /** The largest number of ids or frames. */
+  readonly most: number;
+  /** True if the length is always `most`. */
+  readonly fixed: boolean;
+  /** The numbers of a frame. */
+  readonly width: number;
+  /** The size of the vocabulary. */
+  readonly rows: number;
+}
+
+/** A function of a model, which computes `result` [rows][width]. */
+export interface ModelFunction {
+  readonly name: string;
+  readonly result: string;
+  /** The largest number of rows. */
+  readonly most: number;
+  readonly width: number;
+  /** True if the number of rows depends on the inputs. Otherwise, the result is one row. */
+  readonly hasRows: boolean;
+}
+
+export interface ModelDescription {
+  readonly ladonModel: number;
+  /** The version of the C++ headers that the module was made from. */
+  readonly version: string;
+  readonly name: string;
+  readonly variant: Variant;
+  readonly precision: "float32" | "bfloat16" | "int8" | "rotated_int8";
+  readonly inputs: readonly ModelInput[];
+  readonly functions: readonly ModelFunction[];
+}
+
+const isInput = (one: any): boolean =>
+  typeof one?.name === "string" &&
+  ["ids", "image", "audio", "series"].includes(one.kind) &&
+  [one.most, one.width, one.rows].every(isSize) &&
+  one.width > 0;
+const isFunction = (one: any): boolean =>
+  typeof one?.name === "string" && typeof one.result === "string" && isSize(one.most) && isSize(one.width);
+
+const parse = (section: BufferSource): any => {
+  try {
+    return JSON.parse(new TextDecoder().decode(section), (_, value) => Object.freeze(value));
+  } catch (cause) {
+    return fail("not-a-module", "description of a model", "JSON", cause, cause);
+  }
+};
+
+/** Reads and checks the description of a model. The description is frozen. */
+export const describeModel = (module: WebAssembly.Module): ModelDescription => {
+  const [section] = WebAssembly.Module.customSections(module, "ladon");
+  if (!section) fail("not-a-module", "module", "a section that ./dev import --wasm makes", "none");
+  const given = parse(section!);
+  if (given?.ladon !== undefined) fail("not-a-module", "module", "a model", "a kernel: use load of ladon");
+  if (given?.ladonModel !== undefined && given.ladonModel !== modelAbi) {
+    fail("version", "module's format", modelAbi, given.ladonModel);
+  }
+  const { inputs, functions, ladonModel } = given ?? {};
+  const isSound =
+    ladonModel === modelAbi &&
+    Array.isArray(inputs) &&
+    inputs.every(isInput) &&
+    Array.isArray(functions) &&
+    functions.every(isFunction);
+  if (!isSound) fail("not-a-module", "description of a model", "inputs and functions", "other values or none");
+  return given;
+};

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the next token from logits. The C++ functions are in include/ladon/model/sampling.hpp.
+import { checkCount, checkNumber } from "./check.js";
+import { fail } from "./fail.js";
+
+export interface SamplingOptions {
+  /** 0, the default, takes the likeliest token. Larger temperatures make unlikely tokens likelier. */
+  readonly temperature?: number;
+  /** Takes one of the k likeliest tokens. */
+  readonly topK?: number;
+  /** Takes one of the likeliest tokens whose probabilities add up to this number. */
+  readonly topP?: number;
+  /** Equal seeds give equal texts. The default is a random number. */
+  readonly seed?: number;
+}
+
+/** Returns a function with random numbers from 0 to 1, 1 excluded (mulberry32). */
+const randomOf = (seed: number): (() => number) => {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+};
+
+const likeliest = (logits: Float32Array): number => logits.reduce((best, value, i) => (value > logits[best]! ? i : best), 0);
+
+const checkSampling = ({ temperature = 0, topK = 1, topP = 1, seed = 0 }: SamplingOptions): void => {
+  const isTemperature = checkNumber("temperature", temperature) >= 0 && temperature < Infinity;
+  if (!isTemperature) fail("option", "temperature", "a number of at least 0", temperature);
+  if (!(checkNumber("topP", topP) > 0 && topP <= 1)) fail("option", "topP", "a number above 0, at most 1", topP);
+  checkCount("topK", topK, 2 ** 31, 1);
+  checkCount("seed", seed, 2 ** 32 - 1);
+};
+
+/** Returns a function that chooses a token from logits. */
+export const samplerOf = (options: SamplingOptions): ((logits: Float32Array) => number) => {
+  checkSampling(options);
+  const { temperature = 0, topK = Infinity, topP = 1, seed = Math.floor(2 ** 32 * Math.random()) } = options;
+  if (temperature === 0) return likeliest;
+  const random = randomOf(seed);
+  return (logits) => {
+    const order = Array.from(logits.keys()).sort((a, b) => logits[b]! - logits[a]!).slice(0, topK);
+    const weights = order.map((id) => Math.exp((logits[id]! - logits[order[0]!]!) / temperature));
+    const total = weights.reduce((a, b) => a + b, 0);
+    let kept = 0;
+    let sum = 0;
+    while (kept < order.length && sum < topP * total) sum += weights[kept++]!;
+    let rest = random() * sum;
+    for (let i = 0; i < kept; ++i) {
+      rest -= weights[i]!;
+      if (rest < 0) return order[i]!;
+    }
+    return order[kept - 1] ?? 0;
+  };
+};

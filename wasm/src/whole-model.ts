@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes a whole model, which `./dev import FOLDER --wasm DIR` has made into modules and a file of weights.
+import { checkOptions, checkSignal } from "./check.js";
+import { fail } from "./fail.js";
+import { type Block, ModuleMemory } from "./memory.js";
+import { InputBlocks, type ModelInputs } from "./model-inputs.js";
+import { describeModel, type ModelDescription, type ModelFunction } from "./model-section.js";
+import { loadModule, type ModelSource, type ModuleOptions } from "./model-source.js";
+import { checkModelStatus } from "./model-status.js";
+import { loadWeights, type ModelWeightsOptions } from "./model-weights.js";
+
+export interface ModelOptions extends ModuleOptions, ModelWeightsOptions {
+  readonly module: ModelSource;
+}
+
+/** The last hidden state [rows][width], row-major. */
+export interface HiddenState {
+  readonly last: Float32Array;
+  readonly rows: number;
+  readonly width: number;
+}
+
+/** The place of a function's result in the memory of the module. */
+interface ResultBlock {
+  readonly values: Block;
+  readonly rows: Block;
+}
+
+/**
+ * A model with its weights. `Inputs` are its inputs, such as `{ input_ids }`. All results are copies. Every error is a
+ * LadonError.
+ */
+export class Model<Inputs extends ModelInputs = ModelInputs> {
+  readonly description: ModelDescription;
+  #memory: ModuleMemory | undefined;
+  readonly #inputs: InputBlocks;
+  readonly #results = new Map<string, ResultBlock>();
+
+  static async load<Inputs extends ModelInputs = ModelInputs>(options: ModelOptions): Promise<Model<Inputs>> {
+    checkOptions(options, ["module", "weights", "sha256", "progress", "signal", "cache", "variant"]);
+    checkSignal(options.signal);
+    const module = await loadModule(options.module, options);
+    const memory = new ModuleMemory(module);
+    const { at, bytes } = await loadWeights(memory, options);
+    checkModelStatus(memory.call("start", at, bytes));
+    return new Model<Inputs>(describeModel(module), memory);
+  }
+
+  private constructor(description: ModelDescription, memory: ModuleMemory) {
+    this.description = description;
+    this.#memory = memory;
+    this.#inputs = new InputBlocks(memory, description.inputs);
+  }
+
+  /** Computes the last hidden state. */
+  run(inputs: Inputs): HiddenState {
+    const { width } = this.#functionOf("run");
+    const last = this.#call("run", inputs);
+    return { last, rows: last.length / width, width };
+  }
+
+  /** Computes what the model's pooler makes of the last hidden state, such as the vector of a sentence. */
+  pool(inputs: Inputs): Float32Array {
+    return this.#call("pool", inputs);
+  }
+
+  /** Computes what the model's head makes of the last hidden state, such as the logits of classes. */
+  head(inputs: Inputs): Float32Array {
+    return this.#call("head", inputs);
+  }
+
+  /** Frees the memory. Results stay valid. */
+  free(): void {
+    this.#memory = undefined;
+  }
+
+  #alive(): ModuleMemory {
+    return this.#memory ?? fail("closed", "the model was freed");
+  }
+
+  #functionOf(name: string): ModelFunction {
+    const { functions, name: model } = this.description;
+    const found = functions.find((one) => one.name === name);
+    return found ?? fail("option", `function of ${model}`, functions.map((one) => one.name), name);
+  }
+
+  #call(name: "run" | "pool" | "head", inputs: Inputs): Float32Array {
+    const memory = this.#alive();
+    const described = this.#functionOf(name);
+    const { values, rows } = this.#resultOf(described);
+    const args = [...this.#inputs.write(inputs), values.at, ...(described.hasRows ? [rows.at] : [])];
+    checkModelStatus(memory.call(name, ...args, 0));
+    const { buffer } = memory.exports.memory;
+    const count = described.hasRows ? new Uint32Array(buffer, rows.at, 1)[0]! : 1;
+    return memory.floats(values.at, count * described.width).slice();
+  }
+
+  #resultOf({ name, most, width }: ModelFunction): ResultBlock {
+    const memory = this.#alive();
+    let result = this.#results.get(name);
+    if (!result) {
+      result = { values: memory.allocate(4 * Math.max(most, 1) * width), rows: memory.allocate(4) };
+      this.#results.set(name, result);
+    }
+    return result;
+  }
+}
