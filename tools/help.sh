@@ -29,7 +29,8 @@ usage() {
 ./dev import FOLDER --cpp DIR  write a C++ program that computes a model of Hugging Face's transformers (docs/import.md);
                                --dry-run prints the model's parts, --check [IO.safetensors] builds the program and
                                compares it with recorded results; --check-all FOLDER... does so for many models;
-                               --c DIR builds a C library of the model, --firmware DIR --cpu CORE for a microcontroller
+                               --c DIR builds a C library of the model, --firmware DIR --cpu CORE for a microcontroller;
+                               --wasm DIR makes WebAssembly modules, a weights file, a typed wrapper and a page
 ./dev fuzz [TARGET] [SECONDS]  run all fuzzers, or only TARGET, for 20 or SECONDS seconds each (clang++ and libFuzzer)
 ./dev bench [ARGS...]          share of the FMA peak; --precision int8: with int8 weights, relative to the float32 and
                                int8 peaks; --json FILE writes the figures, --rounds N (31),

@@ -10,12 +10,13 @@
 #     NAME missing REASON
 #     NAME skipped           there are no recorded inputs
 #     NAME wrong REASON      the exit status is 1
+# With --wasm DIR, writes what a web page needs into DIR (import_wasm).
 # With --c DIR, also builds the library. With --firmware DIR --cpu CORE, also builds it for this core, and prints what it
 # takes of flash, RAM and stack; then --check runs it in QEMU.
 import_model() {
   [ $# -gt 0 ] || die "name a folder with config.json and safetensors files; ./dev import --help lists the options"
   if [ "$1" = --check-all ]; then check_all_imports "${@:2}"; return; fi
-  local folder=$1 cpp='' c='' core='' io='' precision=float32 arguments=() tool firmware=''
+  local folder=$1 cpp='' c='' core='' io='' precision=float32 arguments=() tool firmware='' web=''
   while [ $# -gt 0 ]; do
     case $1 in
       --check)
@@ -25,6 +26,9 @@ import_model() {
         [ $# -gt 1 ] || die "$1 needs a value"
         if [ "$1" = --cpp ]; then cpp=$2; else precision=$2; fi
         arguments+=("$1" "$2"); shift ;;
+      --wasm)
+        [ $# -gt 1 ] || die "--wasm needs a folder"
+        web=$2; shift ;;
       --c | --firmware)
         [ $# -gt 1 ] || die "$1 needs a folder"
         if [ "$1" = --firmware ]; then firmware=yes; fi
@@ -37,7 +41,9 @@ import_model() {
     shift
   done
   if [ -n "$firmware" ] && [ -z "$core" ]; then die "--firmware needs --cpu, such as --cpu cortex-m4"; fi
+  if [ -n "$web" ] && [ -n "$c$cpp$io" ]; then die "--wasm goes with none of --c, --cpp, --firmware and --check"; fi
   tool=$(import_tool)
+  if [ -n "$web" ]; then import_wasm "$tool" "$folder" "$web" "$precision" "${arguments[@]}"; return; fi
   if [ -n "$c" ]; then
     "$tool" "${arguments[@]}"
     build_c "$tool" "$folder" "$c" "$io" "$precision" "$core"

@@ -135,6 +135,14 @@ test_firmware() {
   done
 }
 
+# Imports the models with which the tests of the package run.
+import_test_models() {
+  local here=$root/wasm/tests/models/imported name
+  node "$root/wasm/tests/models/make_classifier.mjs" "$here/checkpoint/classifier"
+  for name in gpt2 t5; do import_model "$root/tests/data/families/$name" --wasm "$here/$name" --tokens 32; done
+  import_model "$here/checkpoint/classifier" --wasm "$here/classifier"
+}
+
 test_package() {
   local at_once=()
   need node npm
@@ -148,6 +156,8 @@ test_package() {
   cmake -S "$root/wasm/tests/kernels" -B "$builds/wasm-tests" -G Ninja \
     -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" -DLADON_WASM_OUTPUT="$root/wasm/tests/kernels/modules" >&2
   build "$builds/wasm-tests" test_modules
+  import_test_models
+  import_stories
   (cd "$root/wasm" && npm run --silent build:demo) >&2
   # Runs as many test files at a time as the machine has cores. By default, Node runs one file fewer. Node 18 has no
   # option --test-concurrency, so it runs one file fewer.

@@ -45,8 +45,22 @@ npm_packages() {
   (cd "$1" && npm ci --ignore-scripts --no-audit --no-fund "${@:2}") >&2
 }
 
+# Imports the model stories260K for the tab "Stories" of the page, if the files of the model are there: in the folder
+# that LADON_STORIES_DIR names, or in shared/models beside the repository.
+import_stories() {
+  local files=${LADON_STORIES_DIR:-$root/../shared/models/stories260K} out=$root/wasm/dist/stories
+  if [ ! -e "$files/stories260K.bin" ] || [ ! -e "$files/tok512.bin" ]; then
+    say "the page has no tab of stories, because $files lacks stories260K.bin or tok512.bin (LADON_STORIES_DIR)"
+    rm -rf "$out"
+    return
+  fi
+  node "$root/wasm/tools/stories-folder.mjs" "$files" "$builds/stories260K"
+  import_model "$builds/stories260K" --wasm "$out" --name stories260k
+}
+
 page() {
   wasm >&2
+  import_stories >&2
   (cd "$root/wasm" && npm run --silent build:demo) >&2
   exec node "$root/wasm/tools/serve.mjs" "$root/wasm/dist/demo" "${1:-8080}"
 }

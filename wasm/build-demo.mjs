@@ -3,7 +3,7 @@
 import { build } from "esbuild";
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -98,10 +98,26 @@ export function writeIndex(folder = target) {
   };
   const link = '<a class="source" id="source">Source</a>';
   let text = readFileSync(join(source, "index.html"), "utf8");
+  if (!hasStories) text = text.replace(/ *<!-- stories -->[^]*?<!-- \/stories -->\n/g, "");
   text = replace(text, link, project ? link.replace('id="source"', `id="source" href="${escaped(project)}"`) : "");
   const page = process.env.LADON_PAGE_URL;
   if (page) text = replace(text, 'content="page.png"', `content="${escaped(new URL("page.png", page).href)}"`);
   writeFileSync(join(folder, "index.html"), text);
+}
+
+const storiesFolder = join(wasm, "dist/stories");
+const hasStories = existsSync(join(storiesFolder, "ladon-files.json"));
+
+/**
+ * Copies the model that tools/wasm.sh imported, and returns its facts. If the model is absent, the page has no tab of
+ * stories.
+ */
+function copyStories() {
+  if (!hasStories) return undefined;
+  const files = readdirSync(storiesFolder).filter((name) => /\.(wasm|weights)$|^tokenizer\.json$/.test(name));
+  for (const name of files) cpSync(join(storiesFolder, name), join(target, "stories", name));
+  const { sha256, eos } = JSON.parse(readFileSync(join(storiesFolder, "ladon-files.json"), "utf8"));
+  return { sha256, eos, bytes: statSync(join(storiesFolder, "stories260k.weights")).size };
 }
 
 const common = {
@@ -121,20 +137,21 @@ export async function buildDemo() {
   for (const name of ["icon.svg", "page.png"]) cpSync(join(source, name), join(target, name));
   cpSync(join(wasm, "dist/models"), join(target, "models"), { recursive: true });
   cpSync(join(wasm, "dist/modules"), join(target, "modules"), { recursive: true, filter: isOfPage });
+  const storiesModel = JSON.stringify(copyStories()) ?? "undefined";
   await build({
     ...common,
     entryPoints: ["main.ts", "sentence-worker.ts", "benchmark-worker.ts", "page.css"].map((name) => join(source, name)),
-    define: { moduleSizes: JSON.stringify(moduleSizes()), keywordFiles: JSON.stringify(copyKeywords()) },
+    define: { moduleSizes: JSON.stringify(moduleSizes()), keywordFiles: JSON.stringify(copyKeywords()), storiesModel },
     splitting: true,
     chunkNames: "[name]-[hash]",
   });
   // The worklet is built separately and without splitting, because a worklet does not share code with the page.
   await build({ ...common, entryPoints: [join(wasm, "src/microphone-worklet.ts")] });
   // The service worker is built last, because its script contains the list of all files and a hash of their content.
-  // The list does not contain KWT-1, because the tab "Words" stores KWT-1. Nor does it contain page.png, because only
-  // other sites show page.png.
+  // The list does not contain KWT-1 and the weights of the stories, because their tabs store them. Nor does it contain
+  // page.png, because only other sites show page.png.
   const files = filesIn(target)
-    .filter((file) => ![keywordModel, "page.png"].includes(basename(file)))
+    .filter((file) => ![keywordModel, "page.png", "stories260k.weights"].includes(basename(file)))
     .sort();
   const hash = createHash("sha256");
   for (const file of files) hash.update(relative(target, file)).update(readFileSync(file));

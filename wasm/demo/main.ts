@@ -7,6 +7,7 @@ const panels: Record<string, () => Promise<{ start(): Promise<void> }>> = {
   dates: () => import("./dates.js"),
   sentences: () => import("./sentences.js"),
   words: () => import("./keywords.js"),
+  stories: () => import("./stories.js"),
   benchmark: () => import("./benchmark.js"),
 };
 const started = new Set<string>();

@@ -1,0 +1,40 @@
+// Shows what a model computes.
+import { make } from "../demo/dom.js";
+import type { ModelInputs } from "../src/model-inputs.js";
+import type { Model } from "../src/whole-model.js";
+
+const firstOf = (values: Float32Array): string =>
+  `${Array.from(values.subarray(0, 8), (value) => value.toFixed(4)).join(", ")}${values.length > 8 ? ", …" : ""}`;
+
+const has = (model: Model, name: string): boolean => model.description.functions.some((one) => one.name === name);
+
+/** Shows a class in each row, the likeliest first. At most eight classes are shown. */
+function classesOf(logits: Float32Array, labels: readonly string[] | undefined): Node[] {
+  const most = logits.reduce((a, b) => Math.max(a, b), -Infinity);
+  const exponentials = logits.map((value) => Math.exp(value - most));
+  const sum = exponentials.reduce((a, b) => a + b, 0);
+  const order = Array.from(logits.keys()).sort((a, b) => logits[b]! - logits[a]!);
+  const rows = order.slice(0, 8).map((i) =>
+    make("tr", {}, make("td", {}, labels?.[i] ?? `${i}`), make("td", {}, `${((100 * exponentials[i]!) / sum).toFixed(1)}%`)),
+  );
+  return [make("table", {}, make("tr", {}, make("th", {}, "class"), make("th", {}, "probability")), ...rows)];
+}
+
+/** Computes and shows the last result that the model has: classes, a vector, or hidden states. */
+export function answerOf(model: Model, inputs: ModelInputs, labels: readonly string[] | undefined): Node[] {
+  if (has(model, "head")) return classesOf(model.head(inputs), labels);
+  if (has(model, "pool")) {
+    const vector = model.pool(inputs);
+    return [make("p", {}, `A vector of ${vector.length} numbers: ${firstOf(vector)}`)];
+  }
+  const { last, rows, width } = model.run(inputs);
+  return [make("p", {}, `${rows} rows of ${width} numbers: ${firstOf(last)}`)];
+}
+
+/** Shows the cosine of the vectors of two texts. */
+export function comparisonOf(model: Model, first: ModelInputs, second: ModelInputs): Node[] {
+  const [a, b] = [model.pool(first), model.pool(second)];
+  const dot = (x: Float32Array, y: Float32Array): number => x.reduce((sum, value, i) => sum + value * y[i]!, 0);
+  const cosine = dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
+  return [make("p", {}, `Cosine: ${cosine.toFixed(4)} (1: equal, 0: unrelated)`)];
+}

@@ -1,0 +1,97 @@
+// The typed wrapper of an imported model, as texts: NAME.js and NAME.d.ts.
+
+const mark = "// Written by ./dev import.";
+
+/** Returns a module that loads the model from the files beside it. */
+export const wrapper = (name, sha256, eos) => `${mark}
+import { Model } from "./ladon/model.js";
+
+export { LadonError } from "./ladon/model.js";
+export const sha256 = "${sha256}"; // of ${name}.weights
+export const eos = ${JSON.stringify(eos)};
+
+export const load = (options = {}) =>
+  Model.load({
+    module: (variant) => new URL(\`./${name}.\${variant}.wasm\`, import.meta.url),
+    weights: new URL("./${name}.weights", import.meta.url),
+    sha256,
+    ...options,
+  });
+`;
+
+const typeName = (name) => name.replace(/(^|_)([a-z0-9])/g, (_, __, letter) => letter.toUpperCase());
+
+const lengthOf = ({ kind, most, fixed, width, rows }) => {
+  if (kind === "ids") return `${fixed ? most : `1 to ${most}`} token ids below ${rows}`;
+  return fixed ? `${most * width} numbers` : `[1 to ${most}][${width}] numbers`;
+};
+
+const signatures = {
+  run: ({ result, width }) => [
+    `Computes the last hidden state [rows][${width}].`,
+    `run(inputs: Inputs): { readonly ${result}: Float32Array; readonly rows: number; readonly width: number };`,
+  ],
+  pool: ({ width }) => [`Computes what the pooler makes of it: [${width}].`, "pool(inputs: Inputs): Float32Array;"],
+  head: ({ width }) => [`Computes what the head makes of it: [${width}].`, "head(inputs: Inputs): Float32Array;"],
+};
+
+/** Returns the types of the wrapper. They need no other file. */
+export const declarations = ({ name, inputs, functions }) => `${mark}
+export interface Inputs {
+${inputs.map((one) => `  /** ${lengthOf(one)} */\n  readonly ${one.name}: ArrayLike<number>;`).join("\n")}
+}
+
+/** Describes the module, as Generator of ladon/model reads it. */
+export interface ModelDescription {
+  readonly name: string;
+  readonly variant: string;
+  readonly precision: string;
+  readonly inputs: readonly {
+    readonly name: string;
+    readonly kind: "ids" | "image" | "audio" | "series";
+    readonly most: number;
+    readonly fixed: boolean;
+    readonly width: number;
+    readonly rows: number;
+  }[];
+  readonly functions: readonly {
+    readonly name: string;
+    readonly result: string;
+    readonly most: number;
+    readonly width: number;
+    readonly hasRows: boolean;
+  }[];
+}
+
+export interface ${typeName(name)} {
+  readonly description: ModelDescription;
+${functions
+  .filter((one) => one.name in signatures)
+  .map((one) => signatures[one.name](one))
+  .map(([comment, signature]) => `  /** ${comment} */\n  ${signature}`)
+  .join("\n")}
+  /** Frees the memory. Results stay valid. */
+  free(): void;
+}
+
+export interface LoadOptions {
+  /** The default is the fastest variant that the engine supports. */
+  readonly variant?: "relaxed" | "simd" | "scalar";
+  /** Called when bytes of the weights arrive. */
+  readonly progress?: (bytes: number, total: number) => void;
+  readonly signal?: AbortSignal;
+  /** False if the browser shall not keep the weights. */
+  readonly cache?: boolean;
+}
+
+export declare const sha256: string;
+/** The ids of the tokens that end a text. */
+export declare const eos: readonly number[];
+/** Loads the model from the files beside this one. Throws a LadonError. */
+export declare const load: (options?: LoadOptions) => Promise<${typeName(name)}>;
+export declare class LadonError extends Error {
+  readonly code: string;
+  readonly expected?: unknown;
+  readonly actual?: unknown;
+}
+`;
