@@ -6,7 +6,8 @@
 
 namespace ladon::import {
 
-// Returns NAME_module.cmake, which sets `description` to a JSON object. cmake/kernel/put_model_description.cmake fills in
+// Returns NAME_module.cmake, which sets `description` to a JSON object. cmake/kernel/put_model_description.cmake fills
+// in
 // @LADON_VERSION@ and @variant@.
 SourceFile module_description(const Program& program);
 

@@ -32,9 +32,20 @@ class Release(unittest.TestCase):
 
     def test_files(self):
         names = {path.name for path in self.folder.iterdir()}
-        self.assertEqual(names, {self.file(name).name for name in (
-            "ladon.hpp", "ladon-VERSION.tar.gz", "ladon-VERSION.tgz", "Ladon-VERSION.zip", "ladon-VERSION.spdx.json",
-            "SHA256SUMS")})
+        self.assertEqual(
+            names,
+            {
+                self.file(name).name
+                for name in (
+                    "ladon.hpp",
+                    "ladon-VERSION.tar.gz",
+                    "ladon-VERSION.tgz",
+                    "Ladon-VERSION.zip",
+                    "ladon-VERSION.spdx.json",
+                    "SHA256SUMS",
+                )
+            },
+        )
 
     def test_checksums(self):
         said = run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=self.folder)
@@ -43,35 +54,58 @@ class Release(unittest.TestCase):
     def test_second_run_gives_the_same_bytes(self):
         again = self.temporary / "second"
         # A different umask, time zone and locale must not change the files. bash passes its umask to ./dev.
-        run("bash", "-c", 'umask 077; exec "$@"', "bash", ROOT / "dev", "release", again, LADON_URL=URL,
-            TZ="Asia/Tokyo", LC_ALL="C")
+        run(
+            "bash",
+            "-c",
+            'umask 077; exec "$@"',
+            "bash",
+            ROOT / "dev",
+            "release",
+            again,
+            LADON_URL=URL,
+            TZ="Asia/Tokyo",
+            LC_ALL="C",
+        )
         for path in self.folder.iterdir():
             self.assertEqual(path.read_bytes(), (again / path.name).read_bytes(), path.name)
 
     def test_source_archive(self):
         with tarfile.open(self.file("ladon-VERSION.tar.gz")) as archive:
             files = {member.name.split("/", 1)[1] for member in archive if not member.isdir()}
-        self.assertEqual(files, set(run("git", "ls-tree", "-r", "-z", "--name-only", "HEAD", cwd=ROOT).strip("\0").split("\0")))
+        self.assertEqual(
+            files, set(run("git", "ls-tree", "-r", "-z", "--name-only", "HEAD", cwd=ROOT).strip("\0").split("\0"))
+        )
 
     def test_single_header(self):
         program = self.temporary / "main.cpp"
-        program.write_text('#include "ladon.hpp"\nstatic_assert(LADON_VERSION >= 1);\n'
-                           "using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 8, .model = 16, "
-                           ".heads = 2}>;\nstatic_assert(sizeof(Attention::Workspace) > 0);\n")
+        program.write_text(
+            '#include "ladon.hpp"\nstatic_assert(LADON_VERSION >= 1);\n'
+            "using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 8, .model = 16, "
+            ".heads = 2}>;\nstatic_assert(sizeof(Attention::Workspace) > 0);\n"
+        )
         run(*COMPILER, "-std=c++20", "-fsyntax-only", f"-I{self.folder}", program)
 
     def test_npm_tarball(self):
         with tarfile.open(self.file("ladon-VERSION.tgz")) as archive:
             names = archive.getnames()
             manifest = json.load(archive.extractfile("package/package.json"))
-        for needed in ("LICENSE", "README.md", "dist/index.js", "dist/index.d.ts", "dist/files.js",
-                       "dist/modules/LICENSE-kissfft.txt"):
+        for needed in (
+            "LICENSE",
+            "README.md",
+            "dist/index.js",
+            "dist/index.d.ts",
+            "dist/files.js",
+            "dist/modules/LICENSE-kissfft.txt",
+            "dist/LICENSE-tokenizers.txt",
+        ):
             self.assertIn(f"package/{needed}", names)
         modules = json.loads((ROOT / "wasm/modules.json").read_text())
         kernels = [f"{name}.{variant}" for name in modules for variant in ("relaxed", "simd", "scalar")]
         front_ends = ["keywords_front_end.simd", "keywords_front_end.scalar"]
-        self.assertEqual(sorted(name for name in names if name.endswith(".wasm")),
-                         sorted(f"package/dist/modules/{name}.wasm" for name in kernels + front_ends))
+        self.assertEqual(
+            sorted(name for name in names if name.endswith(".wasm")),
+            sorted(f"package/dist/modules/{name}.wasm" for name in kernels + front_ends),
+        )
         self.assertFalse([name for name in names if re.match("package/(dist/demo|src|tests|node_modules)/", name)])
         self.assertEqual(manifest["repository"], {"type": "git", "url": f"git+{URL}.git"})
         self.assertEqual(manifest["homepage"], f"{URL}#readme")
@@ -93,19 +127,27 @@ class Release(unittest.TestCase):
         document = parse_file(str(self.file("ladon-VERSION.spdx.json")))
         self.assertEqual(validate_full_spdx_document(document), [])
         packages = {package.spdx_id: package for package in document.packages}
-        described = [packages[one.related_spdx_element_id] for one in document.relationships
-                     if one.relationship_type == RelationshipType.DESCRIBES]
-        self.assertEqual({package.name for package in described},
-                         {path.name for path in self.folder.iterdir()} - {"SHA256SUMS", self.file(
-                             "ladon-VERSION.spdx.json").name})
+        described = [
+            packages[one.related_spdx_element_id]
+            for one in document.relationships
+            if one.relationship_type == RelationshipType.DESCRIBES
+        ]
+        self.assertEqual(
+            {package.name for package in described},
+            {path.name for path in self.folder.iterdir()} - {"SHA256SUMS", self.file("ladon-VERSION.spdx.json").name},
+        )
         for package in described:
             digest = hashlib.sha256((self.folder / package.name).read_bytes()).hexdigest()
             self.assertEqual(package.checksums[0].value, digest)
         names = {package.name for package in document.packages}
         self.assertLessEqual({"xsimd", "doctest", "esbuild", "typescript"}, names)
-        contained = [(packages[one.spdx_element_id].name, packages[one.related_spdx_element_id].name)
-                     for one in document.relationships if one.relationship_type == RelationshipType.CONTAINED_BY]
-        self.assertEqual(contained, [("kissfft", self.file("ladon-VERSION.tgz").name)])
+        contained = [
+            (packages[one.spdx_element_id].name, packages[one.related_spdx_element_id].name)
+            for one in document.relationships
+            if one.relationship_type == RelationshipType.CONTAINED_BY
+        ]
+        tarball = self.file("ladon-VERSION.tgz").name
+        self.assertEqual(sorted(contained), [("@huggingface/tokenizers", tarball), ("kissfft", tarball)])
 
 
 class Refusals(unittest.TestCase):

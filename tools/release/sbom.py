@@ -3,8 +3,9 @@
 
 Lists the files of a release in FOLDER with their checksums. Also lists the packages that build or test these files: the
 C++ dependencies that cmake/dependencies.cmake pins, the crates of src/tokenizer/Cargo.lock.in, and the npm packages of
-wasm/package-lock.json. The npm tarball contains KissFFT, compiled into the module keywords_front_end. No other file of
-a release contains code of a dependency. xsimd is optional for users of the headers.
+wasm/package-lock.json. The npm tarball contains KissFFT, compiled into the module keywords_front_end, and
+@huggingface/tokenizers in tokenizer.js. No other file of a release contains code of a dependency. xsimd is optional for
+users of the headers.
 """
 
 import base64
@@ -32,6 +33,8 @@ CPP_DEPENDENCIES = {
 }
 # Matches a call in dependencies.cmake. The groups are the name, the address and the checksum of a dependency.
 PINNED = re.compile(r"\(\s*(?:\S+::\S+ |folder )?(\w+) [^()]*?URL (\S+)\s+(?:SHA256 |URL_HASH SHA256=)([0-9a-f]{64})")
+# The packages of npm whose code is in the npm tarball. The other packages only build and test it.
+CONTAINED_PACKAGES = {"npm-node_modules/@huggingface/tokenizers"}
 AUTHORS = "Organization: The Ladon authors"
 
 
@@ -114,16 +117,18 @@ def crates(checkout):
 
 
 def npm_dependencies(checkout):
-    """Yields the packages that build and test the binding. Skips optional packages, which are for certain systems
-    only."""
+    """Yields each package that builds or tests the binding, as a pair of the package and its relationship. Skips
+    optional packages, which are for certain systems only."""
     lock = json.loads((checkout / "wasm/package-lock.json").read_text())
     for place, entry in sorted(lock["packages"].items()):
         if not place or entry.get("optional"):
             continue
         algorithm, digest = entry["integrity"].split("-", 1)
         name = entry.get("name", place.rsplit("node_modules/", 1)[-1])
-        yield package(
-            f"npm-{place}",
+        identifier = f"npm-{place}"
+        relationship = "CONTAINED_BY" if identifier in CONTAINED_PACKAGES else "DEV_DEPENDENCY_OF"
+        made = package(
+            identifier,
             name,
             entry["version"],
             entry.get("license", "NOASSERTION"),
@@ -138,6 +143,7 @@ def npm_dependencies(checkout):
                 }
             ],
         )
+        yield made, relationship
 
 
 def document(checkout, folder, url, version):
@@ -153,7 +159,7 @@ def document(checkout, folder, url, version):
         for one, relationship in cpp
     ]
     relationships += [(one["SPDXID"], "OPTIONAL_DEPENDENCY_OF", source["SPDXID"]) for one in cargo]
-    relationships += [(one["SPDXID"], "DEV_DEPENDENCY_OF", binding["SPDXID"]) for one in npm]
+    relationships += [(one["SPDXID"], relationship, binding["SPDXID"]) for one, relationship in npm]
     created = time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"]))
     return {
         "spdxVersion": "SPDX-2.3",
@@ -165,7 +171,7 @@ def document(checkout, folder, url, version):
             "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", created),
             "creators": [AUTHORS, "Tool: ladon-sbom"],
         },
-        "packages": files + [one for one, _ in cpp] + cargo + npm,
+        "packages": files + [one for one, _ in cpp] + cargo + [one for one, _ in npm],
         "relationships": [
             {"spdxElementId": one, "relationshipType": kind, "relatedSpdxElement": other}
             for one, kind, other in relationships
