@@ -1,6 +1,6 @@
 // Runs the benchmark in the visitor's browser. Shows the results as bars, next to the peak rate of the engine for this
 // kind of module (the ceiling).
-import { runs } from "../engine/peak.mjs";
+import { supports } from "../src/variants.js";
 import { type BenchmarkMessage, type BenchmarkShape, type Cell, shapes, type Variant } from "./benchmark-messages.js";
 import { byId, make, showProblem } from "./dom.js";
 import { percent } from "./format.js";
@@ -42,7 +42,7 @@ class Benchmark {
       const rows = variants.map(({ name, variant }) => {
         const full = make("td", { class: "bar" });
         const causal = make("td", { class: "bar causal" });
-        const has = runs(variant);
+        const has = supports(variant);
         this.#rows.set(`${at} ${variant}`, { full, causal });
         clear({ full, causal }, has ? "" : "not in this browser");
         return make("tr", { class: has ? "" : "absent" }, make("th", { scope: "row" }, name), full, causal);
@@ -58,7 +58,7 @@ class Benchmark {
     this.#cells = [];
     this.#copy.disabled = true;
     this.#run.textContent = "Stop";
-    for (const { variant } of variants.filter(({ variant }) => runs(variant))) {
+    for (const { variant } of variants.filter(({ variant }) => supports(variant))) {
       shapes.forEach((_shape, at) => clear(this.#rows.get(`${at} ${variant}`)!, ""));
     }
     this.#worker = new Worker(new URL("./benchmark-worker.js", import.meta.url), { type: "module" });
