@@ -154,28 +154,7 @@ def seeds_of_convert():
     }
 
 
-TEXTS = {
-    "english": "The dog's café, un-able to sing: 42 songs!",
-    "marks": "Z̴̡A\u0323\u0307L\u200dG\u00ado \U0001f600 ﬁ Å ℌ",
-    "ideographs": "東京都 は カナ 한국어 ΑΩ\u3000x",
-    "spaces": " \t\r\n\u2028a\u00a0b",
-}
 BROKEN_UTF8 = b"a\xff\xc3 \xe6\x9d\xf0\x9f\x98b\xed\xa0\x80"
-
-
-def seeds_of_word_piece():
-    seeds = {name: bytes([64]) + text.encode() for name, text in TEXTS.items()}
-    return seeds | {"broken_utf8": bytes([9]) + BROKEN_UTF8, "cut": bytes([4]) + b"one two three four five"}
-
-
-def seeds_of_vocabulary():
-    pieces = "[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\ndog\n##s\n##'\n'\na\n##b\n##\n"
-    return {
-        "small": b"the dogs ab zz\n" + pieces.encode(),
-        "carriage_returns": b"a dog\n" + pieces.replace("\n", "\r\n").encode(),
-        "repeated": "é the\n[UNK]\n[CLS]\n[SEP]\nthe\nthe\ne\n[SEP]".encode(),
-        "without_marks": b"text\n[UNK]\nthe\n",
-    }
 
 
 def seeds_of_stories_model():
@@ -240,6 +219,7 @@ def random_seeds(sizes):
 
 def seeds_of_wav():
     """Returns WAV files. The byte before each file chooses how many samples a call reads (fuzz_wav.cpp)."""
+
     def wav(coding, channels, rate, bits, data, chunks=b"", more=b""):
         frame = channels * bits // 8
         fmt = struct.pack("<HHIIHH", coding, channels, rate, rate * frame, frame, bits) + more
@@ -264,8 +244,12 @@ def seeds_of_wav():
         "mu_law": wav(7, 1, 8000, 8, pcm),
         "empty": wav(1, 1, 16000, 16, b""),
         "cut": wav(1, 1, 16000, 16, pcm)[:-7],
-        "other_end": b"\x09RIFX" + struct.pack(">I", 44) + b"WAVEfmt " + struct.pack(
-            ">IHHIIHH", 16, 1, 1, 16000, 32000, 2, 16) + b"data" + struct.pack(">I4h", 8, 1, 2, 3, 4),
+        "other_end": b"\x09RIFX"
+        + struct.pack(">I", 44)
+        + b"WAVEfmt "
+        + struct.pack(">IHHIIHH", 16, 1, 1, 16000, 32000, 2, 16)
+        + b"data"
+        + struct.pack(">I4h", 8, 1, 2, 3, 4),
     }
 
 
@@ -278,8 +262,12 @@ def seeds_of_config():
         "bert": sizes | {"model_type": "bert", "hidden_act": "gelu", "layer_norm_eps": 1e-12, "is_decoder": False},
         "llama3": sizes | {"model_type": "llama", "rope_parameters": scaling | {"rope_type": "llama3"}},
         "yarn": sizes | {"model_type": "qwen3", "rope_scaling": scaling | {"type": "yarn", "mscale": 0.7}},
-        "longrope": sizes | {"model_type": "phi3", "original_max_position_embeddings": 32, "rope_scaling": {
-            "type": "longrope", "short_factor": [1, 1.5, 2, 3], "long_factor": [1, 2, 4, 8]}},
+        "longrope": sizes
+        | {
+            "model_type": "phi3",
+            "original_max_position_embeddings": 32,
+            "rope_scaling": {"type": "longrope", "short_factor": [1, 1.5, 2, 3], "long_factor": [1, 2, 4, 8]},
+        },
         "gemma3": gemma | {"layer_types": ["sliding_attention"] * 3 + ["full_attention"]},
         "gemma3_images": {"model_type": "gemma3", "text_config": gemma, "vision_config": {}},
         "gpt_neo": {"model_type": "gpt_neo", "num_layers": 4, "attention_types": [[["global", "local"], 2]]},
@@ -310,8 +298,6 @@ SEEDS = {
     "weights": seeds_of_weights(),
     "convert": seeds_of_convert(),
     "kernel_weights": random_seeds([64] * 6),
-    "word_piece": seeds_of_word_piece(),
-    "vocabulary": seeds_of_vocabulary(),
     "stories_model": seeds_of_stories_model(),
     "stories_tokenizer": seeds_of_stories_tokenizer(),
     "sampler": random_seeds([40, 200, 800]),

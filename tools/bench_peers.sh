@@ -56,7 +56,7 @@ bench_minilm() {
     arguments+=("$argument")
   done
   need_bench
-  need utf8proc.h python3 pip
+  need utf8proc.h cargo python3 pip
   configure "$dir" -DLADON_EXAMPLES=minilm -DLADON_BUILD_TESTS=OFF -DLADON_BUILD_WEIGHTS_TOOL=OFF \
     -DLADON_WERROR="${CI:+ON}"
   build "$dir" ladon_minilm_peer

@@ -15,7 +15,7 @@ run_example() {
   need c++ cmake ninja xsimd/xsimd.hpp
   if [ "$name" != hello ]; then need CLI/CLI.hpp; fi
   case $name in
-    minilm) need nlohmann/json.hpp utf8proc.h ;;
+    minilm) need nlohmann/json.hpp utf8proc.h cargo ;;
     keywords) need nlohmann/json.hpp sndfile.h samplerate.h ;;
   esac
   mkdir -p "$dir"

@@ -1,17 +1,18 @@
 // Ladon's process for `./dev bench minilm`: measures the FMA peak and the speed of examples/minilm. The input is token
 // ids, and the output is unit vectors. bench/ladon_bench/peers/model_serving.py and bench/ladon_bench/minilm/serving.py
 // describe the protocol.
+#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <ladon/tokenizer.hpp>
 #include <nlohmann/json.hpp>
 
 #include "answer_lines.hpp"
 #include "minilm.hpp"
 #include "model_server.hpp"
-#include "word_piece.hpp"
 
 namespace {
 
@@ -23,7 +24,8 @@ class Model {
  public:
   void begin(const json& request) {
     const std::string precision = request.at("precision");
-    encoder_ = std::make_unique<minilm::SentenceEncoder>(request.at("model").get<std::string>(), files::Load::map,
+    const std::filesystem::path file(request.at("model").get<std::string>());
+    encoder_ = std::make_unique<minilm::SentenceEncoder>(file.parent_path(),
                                                          precision == "int8"       ? minilm::Precision::int8
                                                          : precision == "bfloat16" ? minilm::Precision::bfloat16
                                                                                    : minilm::Precision::float32);
@@ -46,8 +48,9 @@ class Model {
     const std::string what = request.at("do");
     if (what != "ids") throw std::runtime_error("what is " + what + "?");
     const std::string text = request.at("text");
-    const minilm::WordPiece tokenizer(request.at("vocabulary").get<std::string>());
-    return {{"ids", tokenizer.encode(text, text.size() + 2)}};
+    const std::filesystem::path vocabulary(request.at("vocabulary").get<std::string>());
+    const std::filesystem::path tokenizer_file = vocabulary.parent_path() / "tokenizer.json";
+    return {{"ids", ladon::Tokenizer(tokenizer_file).encode(text).ids}};
   }
 
  private:

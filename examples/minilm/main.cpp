@@ -20,7 +20,7 @@ struct Options {
   std::filesystem::path model_folder = minilm::default_model_folder();
   bool asks_attention = false;
   bool asks_batch = false;
-  files::Load load = files::Load::map;
+  ladon::safetensors::Access access = ladon::safetensors::Access::map;
   std::string precision = "float32";
 };
 
@@ -64,11 +64,11 @@ void describe(CLI::App& app, Options& options) {
                      "reads one text from each line of FILE ('-': standard input), and prints one line with a "
                      "JSON object for each text");
   batch->type_name("FILE")->excludes(attention);
-  app.add_option("--model", options.model_folder, "the folder with model.safetensors and vocab.txt")
+  app.add_option("--model", options.model_folder, "the folder with config.json, model.safetensors and tokenizer.json")
       ->type_name("DIR")
       ->capture_default_str();
   app.add_flag_callback(
-      "--copy-weights", [&options] { options.load = files::Load::copy; },
+      "--copy-weights", [&options] { options.access = ladon::safetensors::Access::copy; },
       "copies the model into memory, so that later changes of its file have no effect");
   app.add_option("--precision", options.precision, "the type of the layers' weights")
       ->check(CLI::IsMember({"float32", "bfloat16", "int8"}))
@@ -91,8 +91,8 @@ minilm::Model load(const Options& options) {
   if (!std::filesystem::exists(model_file))
     throw minilm::ModelError("there is no " + model_file.string() +
                              ": run examples/minilm/fetch_model, or name the model's folder with --model DIR");
-  return {minilm::WordPiece(folder / minilm::vocabulary_file_name),
-          minilm::SentenceEncoder(model_file, options.load, precision)};
+  return {ladon::Tokenizer(folder / minilm::tokenizer_file_name),
+          minilm::SentenceEncoder(folder, precision, options.access)};
 }
 
 void answer_batch(minilm::Model& model, const std::string& file_name) {

@@ -1,4 +1,4 @@
-// Declares the names of the model's two files, and finds the folder of the two files.
+// Finds the folder of the model.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 namespace minilm {
 
 inline constexpr const char* model_file_name = "model.safetensors";
-inline constexpr const char* vocabulary_file_name = "vocab.txt";
+inline constexpr const char* tokenizer_file_name = "tokenizer.json";
 
 // Returns the folder to which fetch_model downloads: $LADON_MINILM_DIR if set, else ladon/minilm in the user's cache
 // folder.

@@ -3,17 +3,17 @@
 
 #include <cstddef>
 #include <iosfwd>
+#include <ladon/tokenizer.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "minilm.hpp"
-#include "word_piece.hpp"
 
 namespace minilm {
 
 struct Model {
-  WordPiece tokenizer;
+  ladon::Tokenizer tokenizer;
   SentenceEncoder encoder;
 };
 
@@ -21,6 +21,7 @@ struct Tokens {
   std::vector<TokenId> ids;
   bool cut;  // the text has more tokens than the model reads
 };
+// Returns the tokens of any bytes. U+FFFD replaces bytes that are not UTF-8.
 Tokens tokens_of(const Model& model, const std::string& text);
 
 // Prints a table with the cosine of each pair of texts.

@@ -24,6 +24,17 @@ Character first_character(std::string_view text) {
 
 }  // namespace
 
+std::string valid(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const Character next = first_character(text);
+    const bool is_valid = next.code_point != 0xFFFD || next.bytes > 1;
+    result += is_valid ? text.substr(0, next.bytes) : "\uFFFD";
+    text.remove_prefix(next.bytes);
+  }
+  return result;
+}
+
 std::string printable(std::string_view text) {
   constexpr utf8proc_int32_t joiner = 0x200D;  // joins the parts of an emoji
   std::string shown;

@@ -7,6 +7,9 @@
 
 namespace minilm {
 
+// Returns a text in which U+FFFD replaces bytes that are not UTF-8.
+std::string valid(std::string_view text);
+
 // Returns a text that is safe to print. Control characters become spaces, characters that set the writing direction are
 // removed, and bytes that are not UTF-8 become U+FFFD.
 std::string printable(std::string_view text);

@@ -4,10 +4,10 @@
 
 namespace minilm {
 
-std::vector<Word> words_of(std::span<const TokenId> ids, const WordPiece& tokenizer, bool with_special) {
+std::vector<Word> words_of(std::span<const TokenId> ids, const ladon::Tokenizer& tokenizer, bool with_special) {
   std::vector<Word> words;
   for (std::size_t token = 0; token < ids.size(); ++token) {
-    const std::string& piece = tokenizer.piece(ids[token]);
+    const std::string piece = tokenizer.token(ids[token]);
     const bool special = token == 0 || token + 1 == ids.size();
     // A word of a text never begins with "##", because '#' is a punctuation sign and so a separate word.
     if (!special && piece.starts_with("##")) {

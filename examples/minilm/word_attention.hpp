@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <ladon/tokenizer.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "minilm.hpp"
-#include "word_piece.hpp"
 
 namespace minilm {
 
@@ -19,8 +19,8 @@ struct Word {
   std::size_t count;  // the number of tokens
 };
 
-// Returns the words of a text from the result of WordPiece::encode.
-std::vector<Word> words_of(std::span<const TokenId> ids, const WordPiece& tokenizer, bool with_special);
+// Returns the words of a text from the ids of its tokens, [CLS] and [SEP] included.
+std::vector<Word> words_of(std::span<const TokenId> ids, const ladon::Tokenizer& tokenizer, bool with_special);
 
 // Returns the attention of the word `from` to each of `words` in one head. The attention to a word is the sum of the
 // attention to its pieces, averaged over the pieces of `from` (Clark et al., arXiv 1906.04341, section 4.1).

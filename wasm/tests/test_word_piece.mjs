@@ -1,4 +1,4 @@
-// Tests BERT's WordPiece, with the cases of examples/minilm/tests/test_word_piece.cpp.
+// Tests BERT's WordPiece.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LadonError } from "../dist/index.js";

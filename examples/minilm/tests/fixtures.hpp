@@ -21,6 +21,11 @@ inline std::filesystem::path conformance_file() {
 
 inline std::filesystem::path model_file() { return default_model_folder() / model_file_name; }
 
+// Copies config.json into a folder that has other weights.
+inline void add_config(const TemporaryFolder& folder) {
+  std::filesystem::copy_file(std::filesystem::path(MINILM_DESCRIPTION) / "config.json", folder.path() / "config.json");
+}
+
 inline nlohmann::json read_json(const std::filesystem::path& path) {
   std::ifstream file(path);
   return nlohmann::json::parse(file);

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <ladon/tokenizer.hpp>
 #include <numeric>
 #include <vector>
 
@@ -16,9 +17,15 @@ std::vector<std::string> labels_of(const std::vector<Word>& words) {
   return labels;
 }
 
-WordPiece small_tokenizer() {
+ladon::Tokenizer small_tokenizer() {
+  nlohmann::json description = read_json(std::filesystem::path(MINILM_DESCRIPTION) / tokenizer_file_name);
+  description["added_tokens"] = nlohmann::json::array();
+  description["model"]["vocab"] = {{"[UNK]", 0}, {"[CLS]", 1}, {"[SEP]", 2}, {"the", 3},
+                                   {"dog", 4},   {"##s", 5},   {"##gy", 6},  {"#", 7}};
+  for (auto& [name, mark] : description["post_processor"]["special_tokens"].items())
+    mark["ids"] = {name == "[CLS]" ? 1 : 2};
   const TemporaryFolder folder;
-  return WordPiece(folder.file("vocab.txt", "[UNK]\n[CLS]\n[SEP]\nthe\ndog\n##s\n##gy\n#\n"));
+  return ladon::Tokenizer(folder.file(tokenizer_file_name, description.dump()));
 }
 
 }  // namespace
@@ -26,8 +33,8 @@ WordPiece small_tokenizer() {
 TEST_SUITE_BEGIN("attention");
 
 TEST_CASE("pieces are joined to words") {
-  const WordPiece tokenizer = small_tokenizer();
-  const auto ids = tokenizer.encode("The doggys, the ##dog", max_tokens);
+  const ladon::Tokenizer tokenizer = small_tokenizer();
+  const auto ids = tokenizer.encode("The doggys, the ##dog").ids;
   const auto words = words_of(ids, tokenizer, false);
   CHECK(labels_of(words) == std::vector<std::string>{"the", "doggys", "[UNK]", "the(2)", "#", "#(2)", "dog"});
   CHECK(words[1].first == 2);
@@ -37,7 +44,7 @@ TEST_CASE("pieces are joined to words") {
   CHECK(all.size() == words.size() + 2);
   CHECK(all.front().text == "[CLS]");
   CHECK(all.back().text == "[SEP]");
-  CHECK(words_of(tokenizer.encode("", max_tokens), tokenizer, false).empty());
+  CHECK(words_of(tokenizer.encode("").ids, tokenizer, false).empty());
 }
 
 TEST_CASE("attention of a word: the mean over its pieces; attention to a word: the sum over its pieces") {
