@@ -1,5 +1,6 @@
 // Tests that any number of lanes gives equal bits under every mask and with every kind of score. Also compares the
-// scores that are captured at every stage.
+// scores that are captured at every stage. Up to 11 queries have features in the lanes (most_few_queries), so their
+// bits depend on the number of lanes.
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -19,6 +20,7 @@ void check_equal() {
                               given_subject<Shape, Mask, Score, ladon::position::Unrotated, captures>()};
   const GivenProblem given = random_given(subjects[0].shape, 23);
   for (const Variation& variation : variations(subjects[0])) {
+    if (variation.queries(Shape) <= ladon::detail::target::Defaults::most_few_queries) continue;
     INFO(to_string(subjects[0], variation));
     const Task task = task_of(subjects[0], given, variation);
     const Outcome expected = run_guarded(subjects[0], task);
