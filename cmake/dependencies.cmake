@@ -9,6 +9,7 @@
 #   ladon_need_doctest()                  provides the target doctest::doctest
 #   ladon_need_json()                     provides the target nlohmann_json::nlohmann_json
 #   ladon_need_cli11()                    provides the target CLI11::CLI11
+#   ladon_need_protozero()                provides the target protozero::protozero
 #   ladon_need_utf8proc()                 provides the target utf8proc::utf8proc
 #   ladon_need_benchmark()                provides the target benchmark::benchmark
 #   ladon_need_kissfft()                  sets LADON_KISSFFT_DIR to a folder with the sources of KissFFT
@@ -77,6 +78,12 @@ function(ladon_need_cli11)
   ladon_header_target(CLI11::CLI11 cli11 HEADER CLI/CLI.hpp FOLDER include DEBIAN libcli11-dev
     URL https://github.com/CLIUtils/CLI11/archive/refs/tags/v2.5.0.tar.gz
     SHA256 17e02b4cddc2fa348e5dbdbb582c59a3486fa2b2433e70a0c3bacb871334fd55)
+endfunction()
+
+function(ladon_need_protozero)
+  ladon_header_target(protozero::protozero protozero HEADER protozero/pbf_reader.hpp FOLDER include DEBIAN libprotozero-dev
+    URL https://github.com/mapbox/protozero/archive/refs/tags/v1.7.1.tar.gz
+    SHA256 27e0017d5b3ba06d646a3ec6391d5ccc8500db821be480aefd2e4ddc3de5ff99)
 endfunction()
 
 function(ladon_need_utf8proc)

@@ -48,7 +48,10 @@ install(DIRECTORY src/c_kernel DESTINATION ${ladon_share_dir}/src COMPONENT lado
 
 # Installs the programs ladon-weights and ladon-import.
 if(LADON_BUILD_WEIGHTS_TOOL)
-  install(TARGETS ladon_weights ladon_import RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ladon)
+  install(TARGETS ladon_weights RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ladon)
+endif()
+if(LADON_BUILD_IMPORT_TOOL)
+  install(TARGETS ladon_import RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ladon)
 endif()
 
 # Installs the library ladon::safetensors.

@@ -6,7 +6,7 @@
 #   <name>.h          C11 and C++: <name>_start, <name>_run, ...
 #   <name>.weights    the file of all weights, for WEIGHTS mapped
 #
-#   FOLDER <folder>   config.json and the safetensors files
+#   FOLDER <folder>   config.json, and the safetensors files or model.onnx
 #   SOURCES <folder>  what `ladon-import FOLDER --c-sources` wrote; by default, it is written into the build folder
 #   IMAGE <file>      the file of all weights, if another build has made it; needed in a cross build with WEIGHTS inside
 #   TOKENS <n>        the largest number of tokens of a call
@@ -56,6 +56,7 @@ function(ladon_add_model NAME)
   set(arg_ARGUMENT_CHECKS ON)
   ladon_kernel_truth(OPTIMIZE_given DEFINED arg_OPTIMIZE)
   set(KEY_BLOCK_given false)
+  ladon_model_inputs()
   ladon_model_sources()
   ladon_model_image()
   ladon_model_objects()
@@ -80,6 +81,26 @@ the program with -DLADON_IMPORT_TOOL=<file>, or give SOURCES" NOT LADON_IMPORT_T
   set(${out} ${LADON_IMPORT_TOOL} PARENT_SCOPE)
 endfunction()
 
+# Sets model_inputs to the files of FOLDER, and model_is_onnx to whether ladon-import reads its ONNX file. Such a file may
+# have external data, whose names only the file knows.
+macro(ladon_model_inputs)
+  set(model_inputs "")
+  set(model_is_onnx FALSE)
+  if(DEFINED arg_FOLDER)
+    file(GLOB model_inputs CONFIGURE_DEPENDS ${arg_FOLDER}/*.json ${arg_FOLDER}/*.safetensors)
+    set(onnx_files "")
+    if(NOT EXISTS ${arg_FOLDER}/model.safetensors AND NOT EXISTS ${arg_FOLDER}/model.safetensors.index.json)
+      file(GLOB onnx_files ${arg_FOLDER}/model.onnx ${arg_FOLDER}/onnx/model.onnx)
+    endif()
+    foreach(file IN LISTS onnx_files)
+      set(model_is_onnx TRUE)
+      cmake_path(GET file PARENT_PATH onnx_folder)
+      file(GLOB_RECURSE data CONFIGURE_DEPENDS ${onnx_folder}/*)
+      list(APPEND model_inputs ${data})
+    endforeach()
+  endif()
+endmacro()
+
 # Sets model_sources to the folder of the sources, and writes them if SOURCES is not given.
 macro(ladon_model_sources)
   set(model_sources ${folder}/sources)
@@ -91,10 +112,9 @@ macro(ladon_model_sources)
     if(DEFINED arg_TOKENS)
       list(APPEND options --tokens ${arg_TOKENS})
     endif()
-    file(GLOB shards CONFIGURE_DEPENDS ${arg_FOLDER}/*.json ${arg_FOLDER}/*.safetensors)
     list(TRANSFORM ladon_model_files PREPEND ${model_sources}/${NAME} OUTPUT_VARIABLE outputs)
     add_custom_command(OUTPUT ${outputs} COMMAND ${tool} ${arg_FOLDER} --c-sources ${model_sources} ${options}
-      DEPENDS ${shards} ${tool} VERBATIM COMMENT "Sources of the model ${NAME}")
+      DEPENDS ${model_inputs} ${tool} VERBATIM COMMENT "Sources of the model ${NAME}")
   endif()
   set(c_header ${model_sources}/${NAME}.h)
   add_custom_target(${NAME}_header DEPENDS ${model_sources}/${NAME}.h ${model_sources}/${NAME}.hpp)
@@ -116,8 +136,12 @@ macro(ladon_model_image)
     target_link_libraries(${NAME}_image PRIVATE ladon::safetensors)
     target_compile_definitions(${NAME}_image PRIVATE LADON_ALLOW_UNOPTIMIZED)
     target_compile_options(${NAME}_image PRIVATE -O1) # it computes nothing
-    file(GLOB shards CONFIGURE_DEPENDS ${arg_FOLDER}/*.json ${arg_FOLDER}/*.safetensors)
-    add_custom_command(OUTPUT ${image} COMMAND ${NAME}_image ${arg_FOLDER} ${image} DEPENDS ${NAME}_image ${shards} VERBATIM
+    set(checkpoint ${arg_FOLDER})
+    if(model_is_onnx)
+      set(checkpoint ${model_sources}/weights)
+    endif()
+    add_custom_command(OUTPUT ${image} COMMAND ${NAME}_image ${checkpoint} ${image}
+      DEPENDS ${NAME}_image ${model_inputs} VERBATIM
       COMMENT "Weights of the model ${NAME}")
     add_custom_target(${NAME}_weights_file DEPENDS ${image})
   endif()

@@ -157,6 +157,59 @@ def seeds_of_convert():
 BROKEN_UTF8 = b"a\xff\xc3 \xe6\x9d\xf0\x9f\x98b\xed\xa0\x80"
 
 
+def field(tag, value):
+    """Returns a field of a protobuf message: an integer, or the bytes of a text, a list or a message."""
+    if isinstance(value, int):
+        return varint(tag << 3) + varint(value)
+    data = value.encode() if isinstance(value, str) else value
+    return varint(tag << 3 | 2) + varint(len(data)) + data
+
+
+def varint(value):
+    data = b""
+    while value > 127:
+        data, value = data + bytes([value & 127 | 128]), value >> 7
+    return data + bytes([value])
+
+
+def onnx_tensor(name, shape, more=None):
+    count = 1
+    for extent in shape:
+        count *= extent
+    text = field(1, b"".join(varint(extent) for extent in shape)) + field(2, 1) + field(8, name)
+    return field(5, text + (field(9, floats(count)) if more is None else more))
+
+
+def onnx_node(operation, inputs, outputs, name="", more=b""):
+    text = b"".join(field(1, x) for x in inputs) + b"".join(field(2, x) for x in outputs)
+    return field(1, text + field(3, name) + field(4, operation) + more)
+
+
+def seeds_of_onnx():
+    bias, matrix = onnx_tensor("q.bias", [3]), onnx_tensor("onnx::MatMul_1", [2, 3])
+    product = onnx_node("MatMul", ["x", "onnx::MatMul_1"], ["p"], "/q/MatMul")
+    gemm = onnx_node("Gemm", ["x", "q.weight", "q.bias"], ["y"], more=field(5, field(1, "transB") + field(3, 1)))
+    transpose = onnx_node("Transpose", ["q.weight"], ["t"], more=field(5, field(1, "perm") + field(8, b"\x01\0")))
+    external = (
+        field(14, 1)
+        + field(13, field(1, "location") + field(2, "data"))
+        + field(13, field(1, "offset") + field(2, "4"))
+    )
+    norm = onnx_node("Sub", ["x", "mean"], ["a"]) + onnx_node("Div", ["a", "root"], ["b"])
+    norm += onnx_node("Mul", ["b", "n.weight"], ["c"]) + onnx_node("Add", ["c", "n.bias"], ["y"])
+    constant = onnx_node("Constant", [], ["n.weight"], more=field(5, field(1, "value") + onnx_tensor("", [2])))
+    graphs = {
+        "linear": bias + matrix + product + onnx_node("Add", ["p", "q.bias"], ["y"]),
+        "gemm": bias + onnx_tensor("q.weight", [3, 2]) + gemm,
+        "transpose": onnx_tensor("q.weight", [3, 2]) + transpose + onnx_node("MatMul", ["x", "t"], ["y"], "/q/MatMul"),
+        "norm": constant + onnx_tensor("n.bias", [2]) + norm,
+        "identity": bias + onnx_node("Identity", ["q.bias"], ["k.bias"]),
+        "external": onnx_tensor("q.weight", [3, 2], external),
+        "quantised": onnx_node("MatMulInteger", ["x", "w"], ["y"]),
+    }
+    return {name: field(1, 8) + field(7, graph) for name, graph in graphs.items()}
+
+
 def seeds_of_stories_model():
     header = struct.pack("<7i", 64, 172, 5, 8, 4, 512, 512)
 
@@ -294,6 +347,7 @@ def seeds_of_shard_index():
 SEEDS = {
     "config": seeds_of_config(),
     "shard_index": seeds_of_shard_index(),
+    "onnx": seeds_of_onnx(),
     "safetensors": seeds_of_safetensors(),
     "weights": seeds_of_weights(),
     "convert": seeds_of_convert(),

@@ -53,7 +53,7 @@ bench_program() {
   exec "$builds/bench/bench/$1" "${@:2}"
 }
 
-need_bench() { need c++ cmake ninja xsimd/xsimd.hpp benchmark/benchmark.h nlohmann/json.hpp CLI/CLI.hpp; }
+need_bench() { need c++ cmake ninja xsimd/xsimd.hpp benchmark/benchmark.h nlohmann/json.hpp CLI/CLI.hpp protozero/pbf_reader.hpp; }
 
 # configure_bench FOLDER ARGS...: configures only the benchmarks of this checkout.
 configure_bench() { configure_bench_of "$root" "$@"; }

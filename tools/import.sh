@@ -14,7 +14,7 @@
 # With --c DIR, also builds the library. With --firmware DIR --cpu CORE, also builds it for this core, and prints what it
 # takes of flash, RAM and stack; then --check runs it in QEMU.
 import_model() {
-  [ $# -gt 0 ] || die "name a folder with config.json and safetensors files; ./dev import --help lists the options"
+  [ $# -gt 0 ] || die "name a folder with config.json, and safetensors files or model.onnx; ./dev import --help lists the options"
   if [ "$1" = --check-all ]; then check_all_imports "${@:2}"; return; fi
   local folder=$1 cpp='' c='' core='' io='' precision=float32 arguments=() tool firmware='' web=''
   while [ $# -gt 0 ]; do
@@ -58,10 +58,20 @@ import_model() {
   check_import "$tool" "$folder" "$cpp" "$io" "$precision"
 }
 
+# weights_of FOLDER DIR: prints the folder with the weights of the program in DIR: FOLDER, or DIR/weights if FOLDER has
+# an ONNX file.
+weights_of() {
+  local file
+  for file in model.safetensors model.safetensors.index.json; do
+    if [ -e "$1/$file" ]; then printf '%s\n' "$1"; return; fi
+  done
+  if [ -e "$1/model.onnx" ] || [ -e "$1/onnx/model.onnx" ]; then printf '%s\n' "$2/weights"; else printf '%s\n' "$1"; fi
+}
+
 # Builds ladon-import, and prints its path.
 import_tool() {
   local dir=$builds/import-tool
-  need c++ cmake ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp
+  need c++ cmake ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp protozero/pbf_reader.hpp
   configure "$dir" --preset native -DLADON_EXAMPLES= -DLADON_BUILD_BENCH=OFF -DLADON_BUILD_TESTS=OFF
   build "$dir" ladon_import
   printf '%s\n' "$dir/src/import/ladon-import"
@@ -75,7 +85,7 @@ check_import() {
   rm "$cpp/configure.log"
   cmake --build "$cpp/build" >&2
   program=$(sed -n 's/^project(\([a-z0-9_]*\) .*/\1/p' "$cpp/CMakeLists.txt")
-  "$cpp/build/$program" "$folder" --inputs "$io" --outputs "$cpp/build/last.safetensors"
+  "$cpp/build/$program" "$(weights_of "$folder" "$cpp")" --inputs "$io" --outputs "$cpp/build/last.safetensors"
   "$tool" --compare "$io" "$cpp/build/last.safetensors" --precision "$precision"
 }
 
@@ -86,7 +96,7 @@ build_c() {
   targets=("$name" "${name}_main")
   if [ -n "$core" ]; then targets=("${name}_weights_file"); fi
   if [ -n "$io" ]; then targets+=("${name}_check"); fi
-  cmake -S "$c" -B "$c/build" -G Ninja -DLADON_SOURCE_DIR="$root" -DCHECKPOINT="$(cd "$folder" && pwd)" \
+  cmake -S "$c" -B "$c/build" -G Ninja -DLADON_SOURCE_DIR="$root" -DCHECKPOINT="$(cd "$(weights_of "$folder" "$c")" && pwd)" \
     >"$c/configure.log" 2>&1 || die "CMake fails: see $c/configure.log"
   rm "$c/configure.log"
   cmake --build "$c/build" --target "${targets[@]}" >&2

@@ -15,7 +15,7 @@ import_wasm() {
   rm -rf "$work"
   "$tool" "${@:5}" --c-sources "$work"
   name=$(basename "$work"/*_module.cmake _module.cmake)
-  settings=(-DNAME="$name" -DSOURCES="$work" -DCHECKPOINT="$folder" -DPRECISION="$precision")
+  settings=(-DNAME="$name" -DSOURCES="$work" -DCHECKPOINT="$(weights_of "$folder" "$work")" -DPRECISION="$precision")
   cmake -S "$root/wasm/model" -B "$builds/import-wasm/native" -G Ninja "${settings[@]}" >&2
   build "$builds/import-wasm/native" "${name}_weights_file"
   cmake -S "$root/wasm/model" -B "$builds/import-wasm/wasm" -G Ninja "${settings[@]}" \

@@ -65,6 +65,7 @@ package_of() {
     doctest/*) echo doctest-dev ;;
     nlohmann/*) echo nlohmann-json3-dev ;;
     CLI/*) echo libcli11-dev ;;
+    protozero/*) echo libprotozero-dev ;;
     oneapi/*) echo libdnnl-dev ;;
     utf8proc.h) echo libutf8proc-dev ;;
     sndfile.h) echo libsndfile1-dev ;;
@@ -125,8 +126,8 @@ advice() {
     printf '\n  as root: apt-get install --no-install-recommends'
     for thing in "$@"; do printf ' %s' "$(package_of "$thing")"; done
   else
-    printf '\n  %s' 'Fedora:  dnf install gcc-c++ cmake ninja-build pkgconf-pkg-config xsimd-devel cli11-devel doctest-devel json-devel' \
-      'macOS:   xcode-select --install; brew install cmake ninja pkgconf xsimd cli11 doctest nlohmann-json' \
+    printf '\n  %s' 'Fedora:  dnf install gcc-c++ cmake ninja-build pkgconf-pkg-config xsimd-devel cli11-devel doctest-devel json-devel protozero-devel' \
+      'macOS:   xcode-select --install; brew install cmake ninja pkgconf xsimd cli11 doctest nlohmann-json protozero' \
       'Windows: as on Debian in WSL'
   fi
 }

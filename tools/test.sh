@@ -211,7 +211,7 @@ test_integrations() {
 # recipes with stored files.
 test_recipes() {
   local venv=$builds/recipes-venv files=$builds/recipes-files
-  need c++ cmake ninja xsimd/xsimd.hpp doctest/doctest.h nlohmann/json.hpp CLI/CLI.hpp python3 pip
+  need c++ cmake ninja xsimd/xsimd.hpp doctest/doctest.h nlohmann/json.hpp CLI/CLI.hpp protozero/pbf_reader.hpp python3 pip
   python_packages "$venv" "$root/tests/recipes/requirements.txt"
   if ! KERAS_BACKEND=torch "$venv/bin/python" -c 'import keras, onnx, onnxscript, safetensors, torch, transformers' 2>/dev/null; then
     say "recipes: skipped, pip cannot install all packages of tests/recipes/requirements.txt"

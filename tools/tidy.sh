@@ -28,7 +28,7 @@ tidy_python() {
 # Runs clang-tidy on the translation units of tools/tidy/CMakeLists.txt.
 tidy_cpp() {
   local dir=$builds/tidy
-  need clang++ cmake ninja clang-tidy xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp
+  need clang++ cmake ninja clang-tidy xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp protozero/pbf_reader.hpp
   configure_source "$root/tools/tidy" "$dir" -DCMAKE_CXX_COMPILER="$(clang)"
   build "$dir" kernel_headers
   say "clang-tidy"

@@ -79,6 +79,9 @@ std::string wrapper_of(const Description& description, const Stack& stack, const
 // key in config.json of the first feature that Ladon lacks.
 Description describe(const std::filesystem::path& folder, std::size_t tokens = 0);
 
+// Does the same with the tensors of another file.
+Description describe(const std::filesystem::path& folder, std::size_t tokens, const Tensors& tensors);
+
 // Does the same with the text of a config.json, but returns the names without their wrapper. `name` is the name of the
 // text in errors.
 Description describe_text(const std::string& text, const std::string& name, std::size_t tokens = 0);

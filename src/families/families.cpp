@@ -109,9 +109,12 @@ Description describe_text(const std::string& text, const std::string& name, std:
 }
 
 Description describe(const std::filesystem::path& folder, std::size_t tokens) {
+  return describe(folder, tokens, tensors_in(folder));
+}
+
+Description describe(const std::filesystem::path& folder, std::size_t tokens, const Tensors& tensors) {
   const std::filesystem::path path = folder / "config.json";
   Description description = describe_config({read_json(path), path.string(), tokens});
-  const Tensors tensors = tensors_in(folder);
   for (Stack& stack : description.stacks) {
     add_wrapper(stack, wrapper_of(description, stack, tensors));
     if (!tensors.empty()) adapt(stack, tensors);

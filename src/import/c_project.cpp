@@ -224,7 +224,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 set(LADON_SOURCE_DIR "" CACHE PATH "Ladon's sources; empty: an installed copy")
-set(CHECKPOINT "" CACHE PATH "The folder of the model")
+set(CHECKPOINT "@CHECKPOINT@" CACHE PATH "The folder of the model")
 set(IMAGE "" CACHE FILEPATH "@NAME@.weights of a build for the build machine; needed in a cross build")
 if(LADON_SOURCE_DIR)
   set(LADON_BUILD_SAFETENSORS ON)
@@ -257,6 +257,7 @@ endif()
                 {{"# @MARK@", file_mark(true)},
                  {"@NAME@", program.choices.name},
                  {"@PRECISION@", precision_name(program.choices.precision)},
+                 {"@CHECKPOINT@", choices.has_weights_folder ? "${CMAKE_CURRENT_SOURCE_DIR}/weights" : ""},
                  {" @CHOICES@",
                   std::string(choices.dispatch ? " DISPATCH" : "") + (choices.maps_weights ? " WEIGHTS mapped" : "")}});
 }

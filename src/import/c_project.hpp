@@ -9,8 +9,9 @@
 namespace ladon::import {
 
 struct CChoices {
-  bool dispatch = false;      // code for several instruction sets
-  bool maps_weights = false;  // the program gives the weights to NAME_start
+  bool dispatch = false;            // code for several instruction sets
+  bool maps_weights = false;        // the program gives the weights to NAME_start
+  bool has_weights_folder = false;  // the weights are in the folder "weights" of the project
 };
 // Returns the sources of the library (c_files), and main.c, CMakeLists.txt and two programs that check the library:
 // NAME_check.cpp for this machine, and NAME_board.cpp for a board in QEMU.

@@ -14,6 +14,7 @@
 #include "file_error.hpp"
 #include "flush.hpp"
 #include "member_names.hpp"
+#include "model_folder.hpp"
 #include "output_folder.hpp"
 #include "program.hpp"
 #include "safetensors.hpp"
@@ -33,8 +34,9 @@ struct Options {
 };
 
 constexpr const char* about = R"(
-FOLDER has a config.json and safetensors files, as Hugging Face's save_pretrained writes them. --cpp writes a CMake
-project into DIR:
+FOLDER has a config.json and safetensors files, as Hugging Face's save_pretrained writes them. Without model.safetensors,
+ladon-import reads model.onnx or onnx/model.onnx, as PyTorch exports it, and writes the weights into DIR/weights, which
+takes the place of FOLDER below. --cpp writes a CMake project into DIR:
 
   NAME.hpp           the model: a constexpr description, the struct Weights, the struct Workspace with all memory of a
                      call, and functions: run computes the last hidden state, pool and head what comes behind it. Only
@@ -69,16 +71,12 @@ int compare(const Options& options) {
   return failure;
 }
 
-// Returns the tensors of the folder, and those of folders inside it with the name of their folder in front, such as
-// "2_Dense/linear.weight" (sentence-transformers).
-ladon::families::Tensors tensors_of(const std::filesystem::path& folder) {
-  ladon::families::Tensors tensors = files::Safetensors(folder).tensors();
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (!std::filesystem::exists(entry.path() / "model.safetensors")) continue;
-    const files::Safetensors inner(entry.path());
-    for (const auto& [name, tensor] : inner.tensors()) tensors[entry.path().filename().string() + "/" + name] = tensor;
-  }
-  return tensors;
+// Writes the files of the program into `out`, and the weights of an ONNX file into `out`/weights.
+void write_project(const std::string& out, const std::vector<import::SourceFile>& sources, import::ModelFolder& model,
+                   const import::Program& program) {
+  import::expect_own_files(out);
+  if (model.is_onnx()) model.write_weights(out, program);
+  import::write_folder(out, sources);
 }
 
 void write(const Options& options) {
@@ -89,15 +87,16 @@ void write(const Options& options) {
                                 .tokens = options.tokens,
                                 .precision = precision_of(options.precision),
                                 .source = source.string()};
-  auto description = ladon::families::describe(folder, options.tokens);
-  const ladon::families::Tensors tensors = options.without_weights ? ladon::families::Tensors{} : tensors_of(folder);
-  const import::Program program = import::program_of(std::move(description), tensors, choices);
-  if (options.dry_run) std::cout << import::summary(program, tensors);
-  files::flush(std::cout, "the table");
-  if (!options.cpp.empty()) import::write_folder(options.cpp, import::cpp_files(program));
-  if (!options.c_sources.empty()) import::write_folder(options.c_sources, import::c_files(program));
-  const import::CChoices c{.dispatch = options.dispatch, .maps_weights = options.weights == "mapped"};
-  if (!options.c.empty()) import::write_folder(options.c, import::c_project_files(program, c));
+  import::ModelFolder model(folder, !options.without_weights);
+  auto description = ladon::families::describe(folder, options.tokens, model.tensors());
+  const import::Program program = import::program_of(std::move(description), model.tensors(), choices);
+  if (options.dry_run) std::cout << import::summary(program, model.tensors());
+  if (!options.cpp.empty()) write_project(options.cpp, import::cpp_files(program), model, program);
+  if (!options.c_sources.empty()) write_project(options.c_sources, import::c_files(program), model, program);
+  const import::CChoices c{
+      .dispatch = options.dispatch, .maps_weights = options.weights == "mapped", .has_weights_folder = model.is_onnx()};
+  if (!options.c.empty()) write_project(options.c, import::c_project_files(program, c), model, program);
+  files::flush(std::cout, "the output");
 }
 
 }  // namespace
@@ -106,8 +105,9 @@ int main(int argc, char** argv) {
   CLI::App app{"Writes a C++ program that computes a model of Hugging Face's transformers", "ladon-import"};
   try {
     Options options;
-    auto* folder = app.add_option("folder", options.folder, "a folder with config.json and safetensors files")
-                       ->type_name("FOLDER");
+    auto* folder =
+        app.add_option("folder", options.folder, "a folder with config.json, and safetensors files or model.onnx")
+            ->type_name("FOLDER");
     auto* cpp = app.add_option("--cpp", options.cpp, "writes the program into this folder")->type_name("DIR");
     auto* c = app.add_option("--c", options.c, "writes a C library with the model into this folder")->type_name("DIR");
     auto* c_sources =

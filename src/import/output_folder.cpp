@@ -24,14 +24,18 @@ bool has_mark(const fs::path& file) {
 
 }  // namespace
 
+void expect_own_files(const fs::path& folder) {
+  if (!fs::exists(fs::symlink_status(folder))) return;
+  if (!fs::is_directory(folder)) throw files::Error(folder.string() + " is not a folder");
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (!entry.is_directory() && !has_mark(entry.path()))
+      throw files::Error(entry.path().string() + ": ladon-import has not written this file; name another folder");
+  }
+}
+
 void write_folder(const fs::path& folder, std::span<const SourceFile> sources) {
+  expect_own_files(folder);
   const bool is_new = !fs::exists(fs::symlink_status(folder));
-  if (!is_new && !fs::is_directory(folder)) throw files::Error(folder.string() + " is not a folder");
-  if (!is_new)
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-      if (!entry.is_directory() && !has_mark(entry.path()))
-        throw files::Error(entry.path().string() + ": ladon-import has not written this file; name another folder");
-    }
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw files::Error(folder.string() + ": cannot make the folder: " + error.message());

@@ -8,8 +8,11 @@
 
 namespace ladon::import {
 
-// Writes the files into `folder`, all of them or none. Throws Error if the folder has other files, or files without the
-// mark of the importer (file_mark). Folders in `folder`, such as a build folder, stay.
+// Throws Error if `folder` is a file, or has files without the mark of the importer (file_mark). Folders in `folder`,
+// such as a build folder, may be there.
+void expect_own_files(const std::filesystem::path& folder);
+
+// Writes the files into `folder`, all of them or none, after expect_own_files.
 void write_folder(const std::filesystem::path& folder, std::span<const SourceFile> sources);
 
 }  // namespace ladon::import

@@ -279,6 +279,8 @@ class Builder {
     const std::vector<Operation> chained = operations(steps);
     chain.run(chained, to);
     if (const std::string missing = missing_tensor(program_.used); !missing.empty()) {
+      if (missing.find('/') != missing.npos)
+        throw Unsupported("modules.json asks for the tensor " + files::in_quotes(missing) + ", which is missing");
       program_ = before, scene_.names = names;
       program_.rows.push_back({name + suffix(stack), "left out, because the checkpoint lacks " + missing, 0});
       return false;

@@ -12,15 +12,6 @@
 namespace ladon::import {
 namespace {
 
-bool is_used(const std::string& name, const Program& program) {
-  if (program.used.contains(name)) return true;
-  for (const families::Stack& stack : program.description.stacks) {
-    if (name.starts_with(stack.prefix + ".")) return true;
-    if (!stack.final_norm.empty() && name.starts_with(stack.final_norm + ".")) return true;
-  }
-  return false;
-}
-
 std::string millions(double number) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3f million", number / 1e6);
@@ -57,6 +48,15 @@ std::string list_of(const std::vector<std::string>& names) {
 }
 
 }  // namespace
+
+bool is_used(const std::string& name, const Program& program) {
+  if (program.used.contains(name)) return true;
+  for (const families::Stack& stack : program.description.stacks) {
+    if (name.starts_with(stack.prefix + ".")) return true;
+    if (!stack.final_norm.empty() && name.starts_with(stack.final_norm + ".")) return true;
+  }
+  return false;
+}
 
 std::string summary(const Program& program, const families::Tensors& tensors) {
   std::string text = "model_type " + files::in_quotes(program.description.model_type) + "\n";

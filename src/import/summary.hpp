@@ -11,4 +11,7 @@ namespace ladon::import {
 // their bytes in each precision.
 std::string summary(const Program& program, const families::Tensors& tensors);
 
+// Returns whether the program reads a tensor.
+bool is_used(const std::string& name, const Program& program);
+
 }  // namespace ladon::import

@@ -25,6 +25,7 @@ CPP_DEPENDENCIES = {
     "doctest": ("MIT", "TEST_DEPENDENCY_OF"),
     "nlohmann_json": ("MIT", "BUILD_DEPENDENCY_OF"),
     "cli11": ("BSD-3-Clause", "BUILD_DEPENDENCY_OF"),
+    "protozero": ("BSD-2-Clause", "BUILD_DEPENDENCY_OF"),
     "utf8proc": ("MIT", "DEV_DEPENDENCY_OF"),
     "benchmark": ("Apache-2.0", "DEV_DEPENDENCY_OF"),
     "kissfft": ("BSD-3-Clause", "CONTAINED_BY"),

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model_folder.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "replace_file.hpp"
+#include "safetensors.hpp"
+#include "summary.hpp"
+
+namespace ladon::import {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content_of(const fs::path& file) {
+  const files::MappedFile mapped(file, files::Load::copy);
+  return {reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size()};
+}
+
+// Returns the names of weights that the state dict of a model has as (in, out), such as those of GPT-2.
+onnx::Checkpoint::Names names_in_out(const fs::path& config) {
+  std::vector<std::string> layers;
+  for (const families::Stack& stack : families::describe_text(content_of(config), config.string()).stacks)
+    if (stack.model.layout == LayoutKind::in_out || stack.model.layout == LayoutKind::in_proj_in_out)
+      layers.push_back("." + stack.prefix + ".");
+  return [layers = std::move(layers)](std::string_view name) {
+    const std::string behind_dot = "." + std::string(name);
+    return std::ranges::any_of(layers, [&](const std::string& prefix) {
+      const std::size_t place = behind_dot.find(prefix);
+      return place != behind_dot.npos && behind_dot.size() > place + prefix.size() &&
+             std::isdigit(static_cast<unsigned char>(behind_dot[place + prefix.size()])) != 0;
+    });
+  };
+}
+
+}  // namespace
+
+ModelFolder::ModelFolder(fs::path folder, bool reads_weights) : folder_(std::move(folder)) {
+  if (!reads_weights) return;
+  const onnx::Checkpoint::Names is_in_out = names_in_out(folder_ / "config.json");
+  if (const auto file = onnx::file_in(folder_)) {
+    tensors_ = onnx_.emplace(*file, is_in_out).tensors();
+  } else {
+    tensors_ = files::Safetensors(folder_).tensors();
+  }
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    if (!fs::exists(entry.path() / "model.safetensors")) continue;
+    const files::Safetensors inner(entry.path());
+    for (const auto& [name, tensor] : inner.tensors()) tensors_[entry.path().filename().string() + "/" + name] = tensor;
+  }
+}
+
+void ModelFolder::write_weights(const fs::path& out, const Program& program) {
+  const bool is_new = !fs::exists(out);
+  try {
+    fs::create_directories(out / "weights");
+    write_into(out / "weights", program);
+  } catch (...) {
+    std::error_code ignored;
+    if (is_new) fs::remove_all(out, ignored);
+    throw;
+  }
+}
+
+void ModelFolder::write_into(const fs::path& weights, const Program& program) {
+  if (!onnx_) return;
+  onnx_->write(weights / "model.safetensors",
+               [&](std::string_view name) { return is_used(std::string(name), program); });
+  files::replace_file((weights / "config.json").string(), content_of(folder_ / "config.json"));
+  for (const auto& [inner, file] : program.files) {
+    fs::create_directories(weights / inner);
+    files::replace_file((weights / inner / "model.safetensors").string(),
+                        content_of(folder_ / inner / "model.safetensors"));
+  }
+}
+
+}  // namespace ladon::import

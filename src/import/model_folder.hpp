@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tensors in the folder of a model, which has safetensors files or an ONNX file.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "checkpoint.hpp"
+#include "program.hpp"
+
+namespace ladon::import {
+
+class ModelFolder {
+ public:
+  // Without `reads_weights`, there are no tensors. Otherwise throws Error if the folder has no such file, or a wrong
+  // one.
+  ModelFolder(std::filesystem::path folder, bool reads_weights);
+
+  // All tensors. Those of folders inside the folder have the name of their folder in front, such as
+  // "2_Dense/linear.weight" (sentence-transformers).
+  [[nodiscard]] const families::Tensors& tensors() const noexcept { return tensors_; }
+  [[nodiscard]] bool is_onnx() const noexcept { return onnx_.has_value(); }
+
+  // Writes the tensors that `program` uses into the folder `out`/weights, as save_pretrained would have written them.
+  // Only for a folder with an ONNX file.
+  void write_weights(const std::filesystem::path& out, const Program& program);
+
+ private:
+  void write_into(const std::filesystem::path& weights, const Program& program);
+
+  std::filesystem::path folder_;
+  std::optional<onnx::Checkpoint> onnx_;
+  families::Tensors tensors_;
+};
+
+}  // namespace ladon::import
