@@ -106,7 +106,9 @@ class Release(unittest.TestCase):
             sorted(name for name in names if name.endswith(".wasm")),
             sorted(f"package/dist/modules/{name}.wasm" for name in kernels + front_ends),
         )
-        self.assertFalse([name for name in names if re.match("package/(dist/demo|src|tests|node_modules)/", name)])
+        self.assertFalse(
+            [name for name in names if re.match("package/(dist/demo|dist/stories|src|tests|node_modules)/", name)]
+        )
         self.assertEqual(manifest["repository"], {"type": "git", "url": f"git+{URL}.git"})
         self.assertEqual(manifest["homepage"], f"{URL}#readme")
         self.assertEqual(manifest["bugs"], {"url": f"{URL}/issues"})
