@@ -11,7 +11,7 @@ import_wasm() {
   need_emscripten
   npm_packages "$root/wasm"
   node "$root/wasm/tools/model-folder.mjs" --check "$out"
-  work=$builds/import-wasm/$(basename "$folder")
+  work=$builds/import-wasm/models/$(basename "$folder")
   rm -rf "$work"
   "$tool" "${@:5}" --c-sources "$work"
   name=$(basename "$work"/*_module.cmake _module.cmake)
