@@ -131,10 +131,10 @@ TEST_CASE("norms of opset 17 and of older ones") {
     file.add(gains, {2}, 1).add("norm.bias", {2}, 7);
     file.add({.type = "Sub", .inputs = {"x", "mean"}, .outputs = {"difference"}});
     file.add({.type = "Div", .inputs = {"difference", "root"}, .outputs = {"quotient"}});
-    std::vector<std::string> product{"quotient", gains}, sum{"scaled", "norm.bias"};
-    if (exchanged) std::swap(product[0], product[1]), std::swap(sum[0], sum[1]);
-    file.add({.type = "Mul", .inputs = product, .outputs = {"scaled"}});
-    return file.add({.type = "Add", .inputs = sum, .outputs = {"y"}});
+    std::vector<std::string> factors{"quotient", gains}, terms{"scaled", "norm.bias"};
+    if (exchanged) std::swap(factors[0], factors[1]), std::swap(terms[0], terms[1]);
+    file.add({.type = "Mul", .inputs = factors, .outputs = {"scaled"}});
+    return file.add({.type = "Add", .inputs = terms, .outputs = {"y"}});
   };
   CHECK(tensors_of(decomposed("norm.weight", false)) == norm);
   CHECK(tensors_of(decomposed("norm.weight", true)) == norm);
