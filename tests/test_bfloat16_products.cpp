@@ -134,8 +134,10 @@ constexpr bool adds_in_order = [] {
   using Matrix = WeightMatrix<BFloat16, Features, 1>;
   constexpr PanelLayout tiles = panel_layout<Vectors>(Tokens, Features),
                         last = last_panel_layout<Vectors>(Tokens, Features);
+  constexpr std::size_t rest = Tokens - (tiles.panels(Tokens) - 1) * tiles.width();
   return Tokens > 1 && folded_steps<Vectors, tiles, Features, Matrix, In> == 1 &&
-         folded_steps<Vectors, last, Features, Matrix, In> == 1;
+         folded_steps<Vectors, last, Features, Matrix, In> == 1 &&
+         rows_of_tokens<Vectors, last, BFloat16, Features>(rest).end == 0;
 }();
 
 template <std::size_t Tokens, std::size_t Features, std::size_t Rows>
@@ -176,6 +178,12 @@ TEST_CASE("bfloat16 products: roundings of numbers of different magnitudes") {
 TEST_CASE("bfloat16 products: a panel of few tokens") { check<3, 131, 17>(3); }
 TEST_CASE("bfloat16 products: a panel of half a register") { check<8, 133, 21>(3); }
 TEST_CASE("bfloat16 products: a panel of three half registers") { check<20, 135, 19>(3); }
+TEST_CASE("bfloat16 products: rows of tokens") {
+  check<2, 384, 35>(3);
+  check<5, 390, 16>(3);
+  check<10, 1025, 3>(3);
+  check<19, 100, 21>(3);
+}
 TEST_CASE("bfloat16 products: a single token") { check<1, 83, 9>(2); }
 TEST_CASE("bfloat16 products: fewer features than a pair") { check<5, 1, 2>(0); }
 // Some features, products and sums are subnormal. Instructions for bfloat16 replace subnormal numbers by 0.

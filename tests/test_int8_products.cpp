@@ -131,6 +131,15 @@ TEST_CASE("int8 products: few tokens in the last panel") {
   check<51, 130, 5>();
   check<99, 64, 7>();
 }
+// Where the target multiplies rows of tokens (detail/product/token_rows.hpp): all tokens of a panel, or the tokens
+// beyond its first pack. The rows end with whole and with incomplete registers.
+TEST_CASE("int8 products: rows of tokens") {
+  check<2, 384, 35>();
+  check<5, 390, 16>();
+  check<10, 1025, 3>();
+  check<19, 100, 21>();
+  check<38, 257, 33>();
+}
 TEST_CASE("int8 products: whole tuples of features, 7 bits") { check<8, 32, 16, 7>(); }
 TEST_CASE("int8 products: fewer features than a tuple") { check<5, 3, 2>(); }
 

@@ -203,7 +203,7 @@ struct MultiHeadSteps {
                                CallShare share = {}) noexcept {
     constexpr std::size_t out_stride = shape.model * q.width();
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-      const auto in = input.template convert<Simd, P, Packs, shape.concat_width()>(heads, first, count);
+      const auto in = input.template convert<Simd, P, Packs, shape.concat_width()>(heads, first, count, active);
       matmul<Simd, P, Packs, shape.model, shape.concat_width()>(
           w.output(), in.template panels_from<shape.concat_width(), q.width()>(first), count,
           StoreProjected<P.width()>{y + first * out_stride, out_stride});

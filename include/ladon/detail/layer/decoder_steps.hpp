@@ -97,9 +97,10 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
   static constexpr void after_self(const Weights& w, std::size_t active, Shared& shared, CallShare share,
                                    Scratch&... scratch) noexcept {
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-      Sublayers::template add_attention<P, Packs>(
-          w.self_attention.output(), end_of(w.norm1, w.norm2, w.output_norm1, scratch...), shared, first, count);
-      Sublayers::template input_of<P, Packs>(shared, first, count);
+      Sublayers::template add_attention<P, Packs>(w.self_attention.output(),
+                                                  end_of(w.norm1, w.norm2, w.output_norm1, scratch...), shared, first,
+                                                  count, active);
+      Sublayers::template input_of<P, Packs>(shared, first, count, active);
     };
     constexpr std::size_t panels =
         sizeof...(scratch) == 0 ? feed_forward_plan<Layer>.panels : (Scratch::panels + ... + 0);
@@ -112,9 +113,10 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       Sublayers::template add_attention<P, Packs>(
           w.cross_attention.output(), Sublayers::end_of(w.norm2, w.norm3, w.output_norm2, no_scale, scratch), shared,
-          first, count);
+          first, count, active);
       Sublayers::template add_feed_forward<P, Packs>(
-          w, Sublayers::end_of(w.norm3, w.norm3, w.output_norm3, no_scale, scratch), shared, scratch, first, count);
+          w, Sublayers::end_of(w.norm3, w.norm3, w.output_norm3, no_scale, scratch), shared, scratch, first, count,
+          active);
     };
     Sublayers::template for_all<Scratch::panels>(active, share, run);
   }

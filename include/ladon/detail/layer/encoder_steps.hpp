@@ -141,11 +141,12 @@ struct Sublayers {
   }
 
   // Computes x += output(heads), and norm(x), the input of the next sublayer: in a parallel layer, of the old x.
+  // `active` counts the tokens of all panels.
   template <PanelLayout P, std::size_t Packs, class Output, class End>
   static constexpr void add_attention(const Output& output, const End& end, Shared& shared, std::size_t first,
-                                      std::size_t count) noexcept {
+                                      std::size_t count, std::size_t active) noexcept {
     const auto heads =
-        shared.input.template convert<Simd, P, Packs, shape.concat_width()>(shared.heads.data, first, count)
+        shared.input.template convert<Simd, P, Packs, shape.concat_width()>(shared.heads.data, first, count, active)
             .template panels_from<shape.concat_width(), t.width()>(first);
     float* const x = shared.x.data + first * stride;
     if constexpr (residual == Residual::parallel) {
@@ -161,19 +162,19 @@ struct Sublayers {
 
   // Returns the input of the next product, converted if necessary (detail/panel/product_input.hpp).
   template <PanelLayout P, std::size_t Packs>
-  static constexpr auto input_of(Shared& shared, std::size_t first, std::size_t count) noexcept {
-    return shared.input.template convert<Simd, P, Packs, shape.model>(shared.sublayer_input(), first, count)
+  static constexpr auto input_of(Shared& shared, std::size_t first, std::size_t count, std::size_t active) noexcept {
+    return shared.input.template convert<Simd, P, Packs, shape.model>(shared.sublayer_input(), first, count, active)
         .template panels_from<shape.model, t.width()>(first);
   }
 
   // Computes x += feed_forward(input). In post-LN, then x = norm(x).
   template <PanelLayout P, std::size_t Packs, class LayerWeights, class End, class Scratch>
   static constexpr void add_feed_forward(const LayerWeights& w, const End& end, Shared& shared, Scratch& scratch,
-                                         std::size_t first, std::size_t count) noexcept {
+                                         std::size_t first, std::size_t count, std::size_t active) noexcept {
     float *const x = shared.x.data + first * stride, *const sums = shared.heads.data + first * heads_stride;
-    const auto in = input_of<P, Packs>(shared, first, count);
-    FeedForward<Layer, Simd, P, Packs>{count, scratch.hidden(), sums, destination(end, x)}.run(w, in,
-                                                                                               scratch.hidden_input);
+    const auto in = input_of<P, Packs>(shared, first, count, active);
+    FeedForward<Layer, Simd, P, Packs>{count, active - first * t.width(), scratch.hidden(), sums, destination(end, x)}
+        .run(w, in, scratch.hidden_input);
     if constexpr (changes_output<Layer>) add_changed<P, Packs>(end, count, x);
     if constexpr (post) normalize_panels<P, Packs>(next_norm(end), x, count, x);
   }
@@ -347,9 +348,10 @@ struct EncoderSteps {
     const auto rest = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       Sublayers::template add_attention<P, Packs>(
           w.attention.output(), Sublayers::end_of(w.norm1, w.norm2, w.output_norm1, w.scale1, scratch), shared, first,
-          count);
+          count, active);
       Sublayers::template add_feed_forward<P, Packs>(
-          w, Sublayers::end_of(w.norm2, w.norm2, w.output_norm2, w.scale2, scratch), shared, scratch, first, count);
+          w, Sublayers::end_of(w.norm2, w.norm2, w.output_norm2, w.scale2, scratch), shared, scratch, first, count,
+          active);
     };
     Sublayers::template for_all<Scratch::panels>(active, share, rest);
   }

@@ -80,6 +80,7 @@ struct FeedForward {
   static constexpr std::size_t chunks = (hidden_width + chunk - 1) / chunk;
 
   std::size_t panels;
+  std::size_t tokens;  // of these panels
   float* hidden;
   float* sums;
   float* out;
@@ -111,7 +112,8 @@ struct FeedForward {
   // Computes Count hidden features of every panel, from feature number `first` on.
   template <std::size_t Count, class LayerWeights, class In>
   constexpr void first_linear(const LayerWeights& w, In in, std::size_t first) const noexcept {
-    constexpr bool rounded = is_quantised<In> || std::is_same_v<In, BFloat16PanelsView>;  // as in the second product
+    constexpr bool rounded =
+        is_quantised<In> || std::is_same_v<LanesOf<In>, BFloat16PanelsView>;  // as in the second product
     using Activation = Activate<config.activation, rounded>;
     const Epilogue<width, Activation> store_activated{hidden, Count * width, Activation::of(w)};
     if constexpr (activates_later && !config.gated) {
@@ -157,7 +159,7 @@ struct FeedForward {
   template <std::size_t Count, class Rows, class HiddenInput, class Epilogue>
   constexpr void second_linear(const Rows& columns, HiddenInput& hidden_input, Epilogue epilogue) const noexcept {
     matmul<Simd, T, Packs, model, Count>(
-        columns, hidden_input.template convert<Simd, T, Packs, Count>(hidden, 0, panels), panels, epilogue);
+        columns, hidden_input.template convert<Simd, T, Packs, Count>(hidden, 0, panels, tokens), panels, epilogue);
   }
 };
 

@@ -11,6 +11,7 @@
 #include <ladon/detail/cortex_m/engine.hpp>
 #include <ladon/detail/panel/panels.hpp>
 #include <ladon/detail/panel/rows.hpp>
+#include <ladon/detail/panel/token_rows.hpp>
 #include <ladon/detail/vec/dot.hpp>
 #include <ladon/detail/vec/token_scale.hpp>
 #include <ladon/weights.hpp>
@@ -67,6 +68,8 @@ template <class View>
 inline constexpr bool is_quantised = false;
 template <class Element>
 inline constexpr bool is_quantised<Int8PanelsView<Element>> = true;
+template <class View>
+inline constexpr bool is_quantised<WithTokenRows<View>> = is_quantised<View>;
 
 // The lowest and highest feature of each token: low <= 0 <= high. `not_finite` is NaN if a feature is, or infinite.
 template <class Pack>
@@ -129,9 +132,9 @@ LADON_INLINE constexpr auto token_scale(From features) noexcept {
   return vec::scale_of_range<FeatureBits>(all.low, all.high, all.not_finite == Pack::broadcast(0.0f));
 }
 
-// Quantises one pack of a panel. `to` points to its first integer.
-template <int FeatureBits, class From, class Element>
-LADON_INLINE constexpr void quantise_pack(From features, Element* to, float* parameters) noexcept {
+// Quantises one pack of a panel. `to` receives the tuples (detail/panel/token_rows.hpp).
+template <int FeatureBits, class Element, class From, class To>
+LADON_INLINE constexpr void quantise_pack(From features, To to, float* parameters) noexcept {
   using Pack = typename From::Pack;
   using Dot = vec::TupleDot<Element, Pack>;
   static_assert(From::block % Dot::tuple_size == 0);
@@ -147,7 +150,9 @@ LADON_INLINE constexpr void quantise_pack(From features, Element* to, float* par
     LADON_UNROLL
     for (std::size_t first = 0; first < From::block; first += Dot::tuple_size) {
       LADON_UNROLLED_FOR(j, Dot::tuple_size) tuple[j] = integer(packs[first + j]);
-      if (From::exists(i + first)) Dot::store_tuple(tuple, zero, to + (i + first) * From::width);
+      if (!From::exists(i + first)) continue;
+      Dot::store_tuple(tuple, zero, to.tuple(i + first));
+      to.stored(i + first);
     }
   });
   (From::rotated ? token.scale * Pack::broadcast(rotated_block) : token.scale).store(parameters);
@@ -216,15 +221,17 @@ struct BFloat16PanelsView {
 };
 
 // Panels [panels][Features][width] of at most MostFeatures features:
-//     convert(panels, first, count)    converts `count` panels from panel `first` on, and returns a view of all panels
-//     view(panels)                     returns a view of all panels
+//     convert(panels, first, count, active)    converts `count` panels from panel `first` on, and returns a view of all
+//     view(panels)                             returns a view of all panels
+//
+// `active` counts the tokens of all panels: if few of them lie in the last panel, they become rows.
 //
 // for_panels explains the arguments P and Packs.
 template <class Precision, class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
 struct LinearInput {
   static constexpr bool converts = false;
   template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
-  LADON_INLINE constexpr PanelsView convert(const float* panels, std::size_t, std::size_t) noexcept {
+  LADON_INLINE constexpr PanelsView convert(const float* panels, std::size_t, std::size_t, std::size_t = all) noexcept {
     return {panels};
   }
   LADON_INLINE constexpr PanelsView view(const float* panels) const noexcept { return {panels}; }
@@ -237,27 +244,64 @@ struct alignas(64) LinearInput<precision::BFloat16, Vectors, Tokens, MostFeature
   static constexpr std::size_t tokens = Tokens, stride = (MostFeatures + 1) / 2 * 2 * T.width();
   static constexpr PanelLayout layout = T;
   BFloat16 data[T.panels(Tokens) * stride];
+  LADON_NO_UNIQUE_ADDRESS TokenRows<T.panels(Tokens)> rows;
 
   template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
-  LADON_KERNEL constexpr BFloat16PanelsView convert(const float* panels, std::size_t first,
-                                                    std::size_t count) noexcept {
+  LADON_KERNEL constexpr auto convert(const float* panels, std::size_t first, std::size_t count,
+                                      std::size_t active = all) noexcept {
     static_assert(Features <= MostFeatures);
     using Pack = typename Simd::template Pack<P.lanes>;
-    constexpr std::size_t width = P.width();
     for (std::size_t p = first; p < first + count; ++p) {
       const float* const panel = panels + p * Features * T.width();
-      for (std::size_t i = 0; i < Features; i += 2) {
-        LADON_UNROLLED_FOR(v, Packs) {
-          const float* const from = panel + i * width + v * P.lanes;
-          const bool has_second = Features % 2 == 0 || i + 1 < Features;
-          const Pack pair[2] = {Pack::load(from), has_second ? Pack::load(from + width) : Pack::broadcast(0.0f)};
-          vec::TupleDot<BFloat16, Pack>::store_tuple(pair, data + p * stride + i * width + 2 * v * P.lanes);
+      const RowsOfPanel in_rows = rows_of_tokens<Simd, P, BFloat16, Features>(active - p * T.width());
+      rows.set(p, in_rows);
+      if constexpr (may_have_token_rows<Simd, P>) {
+        if (in_rows.end > 0) {
+          using Form = TokenRowForm<Simd, P, BFloat16, Features>;
+          BFloat16* const to = data + p * stride;
+          if (in_rows.begin > 0) round_packs<Pack, P.packs / 2, P.width(), Features>(panel, to);
+          for (std::size_t t = in_rows.begin; t < in_rows.end; t += P.lanes) {
+            round_pack<Pack, P.width(), Features>(
+                panel + t, TuplesOfRows<Pack, Form, BFloat16>{to + Form::offset + (t - in_rows.begin) * Form::stride,
+                                                              in_rows.end - t});
+          }
+          continue;
         }
       }
+      round_packs<Pack, Packs, P.width(), Features>(panel, data + p * stride);
     }
     return view(panels);
   }
-  LADON_INLINE constexpr BFloat16PanelsView view(const float*) const noexcept { return {data, stride}; }
+  LADON_INLINE constexpr auto view(const float*) const noexcept {
+    return with_token_rows(BFloat16PanelsView{data, stride}, rows);
+  }
+
+ private:
+  // Returns the features i and i + 1.
+  template <class Pack, std::size_t Width, std::size_t Features>
+  static LADON_INLINE constexpr void load_pair(const float* from, std::size_t i, Pack (&pair)[2]) noexcept {
+    pair[0] = Pack::load(from + i * Width);
+    pair[1] = Features % 2 == 0 || i + 1 < Features ? Pack::load(from + (i + 1) * Width) : Pack::broadcast(0.0f);
+  }
+  template <class Pack, std::size_t Packs, std::size_t Width, std::size_t Features>
+  static LADON_INLINE constexpr void round_packs(const float* panel, BFloat16* to) noexcept {
+    for (std::size_t i = 0; i < Features; i += 2) {
+      LADON_UNROLLED_FOR(v, Packs) {
+        Pack pair[2];
+        load_pair<Pack, Width, Features>(panel + v * Pack::lanes, i, pair);
+        vec::TupleDot<BFloat16, Pack>::store_tuple(pair, to + i * Width + 2 * v * Pack::lanes);
+      }
+    }
+  }
+  template <class Pack, std::size_t Width, std::size_t Features, class To>
+  static LADON_INLINE constexpr void round_pack(const float* from, To to) noexcept {
+    for (std::size_t i = 0; i < Features; i += 2) {
+      Pack pair[2];
+      load_pair<Pack, Width, Features>(from, i, pair);
+      vec::TupleDot<BFloat16, Pack>::store_tuple(pair, to.tuple(i));
+      to.stored(i);
+    }
+  }
 };
 
 template <int Bits, bool Rotated, class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
@@ -271,19 +315,31 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Vectors, Tokens, 
   static constexpr PanelLayout layout = T;
   Element data[T.panels(Tokens) * stride];
   float parameters[T.panels(Tokens) * parameters_stride];
+  LADON_NO_UNIQUE_ADDRESS TokenRows<T.panels(Tokens)> rows;
 
   template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
-  LADON_KERNEL constexpr Int8PanelsView<Element> convert(const float* panels, std::size_t first,
-                                                         std::size_t count) noexcept {
+  LADON_KERNEL constexpr auto convert(const float* panels, std::size_t first, std::size_t count,
+                                      std::size_t active = all) noexcept {
     static_assert(Features <= MostFeatures);
     for (std::size_t p = first; p < first + count; ++p) {
-      quantise<Simd, P, Packs, Features>(panels + p * Features * T.width(), data + p * stride,
-                                         parameters + p * parameters_stride);
+      const float* const panel = panels + p * Features * T.width();
+      const RowsOfPanel in_rows = rows_of_tokens<Simd, P, Element, Features>(active - p * T.width());
+      Element* const to = data + p * stride;
+      float* const to_parameters = parameters + p * parameters_stride;
+      rows.set(p, in_rows);
+      if constexpr (may_have_token_rows<Simd, P>) {
+        if (in_rows.end > 0) {
+          if (in_rows.begin > 0) quantise<Simd, P, P.packs / 2, Features>(panel, to, to_parameters);
+          quantise_rows<Simd, P, Features>(panel, in_rows, to, to_parameters);
+          continue;
+        }
+      }
+      quantise<Simd, P, Packs, Features>(panel, to, to_parameters);
     }
     return view(panels);
   }
-  LADON_INLINE constexpr Int8PanelsView<Element> view(const float*) const noexcept {
-    return {data, parameters, stride};
+  LADON_INLINE constexpr auto view(const float*) const noexcept {
+    return with_token_rows(Int8PanelsView<Element>{data, parameters, stride}, rows);
   }
 
  private:
@@ -306,9 +362,22 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Vectors, Tokens, 
     } else {
       using Pack = typename Simd::template Pack<P.lanes>;
       for (std::size_t v = 0; v < Packs; ++v) {
-        quantise_pack<Bits>(PackFeatures<Pack, Features, width, Rotated>{panel + v * P.lanes},
-                            to + tuple_size * v * P.lanes, to_parameters + v * P.lanes);
+        quantise_pack<Bits, Element>(PackFeatures<Pack, Features, width, Rotated>{panel + v * P.lanes},
+                                     TuplesOfPanel<Element, width>{to + tuple_size * v * P.lanes},
+                                     to_parameters + v * P.lanes);
       }
+    }
+  }
+  template <class Simd, PanelLayout P, std::size_t Features>
+  static LADON_INLINE void quantise_rows(const float* panel, RowsOfPanel in_rows, Element* to,
+                                         float* to_parameters) noexcept {
+    using Pack = typename Simd::template Pack<P.lanes>;
+    using Form = TokenRowForm<Simd, P, Element, Features>;
+    for (std::size_t t = in_rows.begin; t < in_rows.end; t += P.lanes) {
+      quantise_pack<Bits, Element>(
+          PackFeatures<Pack, Features, P.width(), Rotated>{panel + t},
+          TuplesOfRows<Pack, Form, Element>{to + Form::offset + (t - in_rows.begin) * Form::stride, in_rows.end - t},
+          to_parameters + t);
     }
   }
 };
@@ -318,7 +387,7 @@ constexpr void convert_input(const float* panels, std::size_t active, auto& inpu
   using Input = std::remove_reference_t<decltype(input)>;
   if constexpr (Input::converts) {
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-      input.template convert<Simd, P, Packs, Features>(panels, first, count);
+      input.template convert<Simd, P, Packs, Features>(panels, first, count, active);
     };
     for_panels<Input::layout, Last, Input::tokens>(active, run, share);
   }

@@ -77,6 +77,7 @@ struct BiasVector {
 
   // `opaque`: if the compiler read the biases early, they would occupy registers that the tile needs.
   LADON_INLINE constexpr BiasVector from(std::size_t first) const noexcept { return {opaque(data + first)}; }
+  LADON_INLINE constexpr BiasVector panels_from(std::size_t) const noexcept { return *this; }
   constexpr float operator[](std::size_t row) const noexcept { return data[row]; }
   // Returns the value at which the sums of a row start (see PartialSums in detail/product/product.hpp, too).
   template <class Pack>
@@ -96,6 +97,7 @@ struct BiasVector {
 
 struct NoBias {
   LADON_INLINE constexpr NoBias from(std::size_t) const noexcept { return {}; }
+  LADON_INLINE constexpr NoBias panels_from(std::size_t) const noexcept { return {}; }
   constexpr float operator[](std::size_t) const noexcept { return 0.0f; }
   template <class Pack>
   LADON_INLINE constexpr Pack start(std::size_t, std::size_t, std::size_t) const noexcept {

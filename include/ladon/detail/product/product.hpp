@@ -25,6 +25,7 @@
 #include <ladon/detail/product/tile.hpp>
 #include <ladon/detail/product/tile_dots.hpp>
 #include <ladon/detail/product/tile_weights.hpp>
+#include <ladon/detail/product/token_rows.hpp>
 #include <ladon/detail/vec/choose.hpp>
 
 namespace LADON_NAMESPACE::detail {
@@ -85,6 +86,9 @@ struct PartialSums {
 
   LADON_INLINE constexpr PartialSums from(std::size_t first) const noexcept {
     return {data + first * Width, panel_stride};
+  }
+  LADON_INLINE constexpr PartialSums panels_from(std::size_t first) const noexcept {
+    return {data + first * panel_stride, panel_stride};
   }
   template <class Pack>
   LADON_INLINE constexpr Pack start(std::size_t panel, std::size_t row, std::size_t pack) const noexcept {
@@ -197,6 +201,45 @@ LADON_NOINLINE constexpr void product(Weights LADON_ARGUMENT w, In LADON_ARGUMEN
   for (; row < P::rows; row += Tiles::low) product_tile<P, Tiles::low>(w, row, in, panels, epilogue, reading);
 }
 
+// The product of the tokens of one panel that are rows.
+template <class P, class Weights, class In, class Epilogue>
+LADON_NOINLINE void product_of_token_rows(Weights w, In in, std::size_t panel, const Epilogue& epilogue) noexcept {
+  using Element = typename In::Element;
+  using Form = TokenRowForm<typename P::Simd, P::layout, Element, P::inner>;
+  using Dot = vec::RowDotRegister<Element, typename P::Simd::template Pack<P::Simd::lanes>>;
+  constexpr std::size_t lanes = Dot::lanes;
+  const RowsOfPanel in_rows = in.rows[panel];
+  const std::size_t tokens = in_rows.end - in_rows.begin, pack = in_rows.begin / P::Pack::lanes;
+  const Element* const x = in.template panels_from<P::inner, P::width>(panel).data + Form::offset;
+  alignas(64) float sums[P::width * lanes];
+  for (std::size_t row = 0; row < P::rows; row += lanes) {
+    const std::size_t rows = P::rows - row < lanes ? P::rows - row : lanes;
+    for_token_tiles<P::Simd::row_tile_tokens>(tokens, [&]<std::size_t N>(std::size_t first) LADON_INLINE_LAMBDA {
+      multiply_token_rows<Dot, Form, N, P::inner>(w.weight.rows_from(row), rows, x + first * Form::stride,
+                                                  sums + first * lanes);
+    });
+    finish_token_rows<P, lanes>(w, row, rows, in, panel, pack, tokens, sums, epilogue);
+  }
+}
+
+// A product whose last panel has rows: of all its tokens, or of those of its second pack.
+template <class P, class Weights, class In, class Epilogue>
+LADON_INLINE void product_with_token_rows(const Weights& w, In in, std::size_t panels, const Epilogue& epilogue,
+                                          Reading reading) noexcept {
+  const std::size_t last = panels - 1;
+  const typename In::Lanes lanes = in;
+  if (last > 0) product<P>(w, lanes, last, epilogue, reading);
+  if constexpr (P::layout.packs == 2) {
+    if (in.rows[last].begin > 0) {
+      Weights of_panel = w;
+      of_panel.bias = w.bias.panels_from(last);
+      product<ProductForm<typename P::Simd, P::layout, 1, P::rows, P::inner>>(
+          of_panel, lanes.template panels_from<P::inner, P::width>(last), 1, epilogue.of_tile(last, 0), reading);
+    }
+  }
+  product_of_token_rows<P>(w, in, last, epilogue);
+}
+
 #if defined(LADON_SMALL)
 // In code for size, projections of any number of rows share one function. P::rows are the rows of a tile.
 template <class P, class Weights, class Epilogue>
@@ -214,7 +257,14 @@ LADON_INLINE constexpr void matmul(const auto& w, auto in, std::size_t panels, a
   using P = ProductForm<Simd, T, Packs, Rows, Inner>;
   using In = decltype(in);
   using Matrix = decltype(w.weight);
-  if constexpr (is_single_token<Simd, T>) {
+  if constexpr (!std::is_same_v<In, LanesOf<In>>) {
+    if constexpr (may_have_token_rows<Simd, T>) {
+      if (panels > 0 && in.rows[panels - 1].end > 0) {
+        return product_with_token_rows<P>(w, in, panels, epilogue, reading);
+      }
+    }
+    return matmul<Simd, T, Packs, Rows, Inner>(w, LanesOf<In>(in), panels, epilogue, reading);
+  } else if constexpr (is_single_token<Simd, T>) {
     if constexpr (is_quantised<In>) {
       if (panels > 0) matrix_vector_int8<Simd, Rows, Inner>(w, in, epilogue);
     } else {

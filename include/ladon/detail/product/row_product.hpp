@@ -63,8 +63,9 @@ struct RowProduct {
         for (std::size_t g = 0; g < S.groups; ++g) {
           const float* const in =
               gather.template operator()<typename Simd::template Pack<P.lanes>, P>(g, tokens, workspace.in.data);
-          multiply<Simd, P, Packs>(workspace.input.template convert<Simd, P, Packs, S.inputs>(in, 0, count), weights,
-                                   {g * rows, tokens}, y, workspace.out.data);
+          multiply<Simd, P, Packs>(
+              workspace.input.template convert<Simd, P, Packs, S.inputs>(in, 0, count, tokens.end - tokens.begin),
+              weights, {g * rows, tokens}, y, workspace.out.data);
         }
       };
       for_panels<layout, last, S.tokens, panels>(active, pass);

@@ -103,6 +103,11 @@ struct Defaults {
   static constexpr bool hidden_in_keys = false;
   static constexpr std::size_t int8_feed_forward_panels = 1;
 
+  // Few tokens as rows (detail/panel/token_rows.hpp), in products of int8 and bfloat16 weights.
+  static constexpr bool multiplies_token_rows = false;
+  static constexpr std::size_t row_tile_tokens = 6;
+  static constexpr std::size_t row_overhead_registers = 3;
+
   // A single token.
   // Four are 1.2 times as fast as one.
   static constexpr std::size_t streams = 1;

@@ -57,6 +57,9 @@ struct Avx512 : X86 {
   static constexpr std::size_t softmax_chains = 8;  // 27% less time than 1 (Cascade Lake)
 #if LADON_VNNI
   static constexpr std::size_t int8_tile_sums = 24;  // with panel and weights, 27 registers
+#if LADON_HAS_SHUFFLE && defined(__AVX512BW__)
+  static constexpr bool multiplies_token_rows = true;
+#endif
 #endif
 #if LADON_BFLOAT16_DOT
   static constexpr bool multiplies_bfloat16 = true;

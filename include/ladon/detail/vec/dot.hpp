@@ -298,6 +298,10 @@ struct IntegerSums<XsimdPack<Lanes>> {
   static LADON_INLINE IntegerSums negative_products(const Pack& factors, std::int32_t factor) noexcept {
     return {Integers::multiply(Integers::integers(factors.batch), Integers::broadcast(-factor))};
   }
+  static LADON_INLINE IntegerSums of_bits(const Pack& bits) noexcept { return {Integers::bits(bits.batch)}; }
+  friend LADON_INLINE IntegerSums operator+(const IntegerSums& a, const IntegerSums& b) noexcept {
+    return {Integers::add(a.sum, b.sum)};
+  }
   friend LADON_INLINE std::int32_t reduce_add(const IntegerSums& a) noexcept { return Integers::reduce_add(a.sum); }
   LADON_INLINE Pack to_float() const noexcept { return Integers::floats(sum); }
 

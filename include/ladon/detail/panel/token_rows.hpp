@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Few tokens as rows. If the last active panel has few tokens, the input of its products is converted to rows instead
+// of lanes (detail/product/token_rows.hpp multiplies them). If its first pack is full and its second pack has few
+// tokens, only those of the second pack become rows. A tuple is a 32-bit lane (detail/vec/dot.hpp), and a register has
+// as many tuples as the widest register has lanes:
+//     panel                 [tuples][width][tuple_size]
+//     rows                  [tokens][registers][tuples of a register][tuple_size]        in the memory of the panel
+//     rows, of two packs    [tokens][registers][2][tuples of a register][tuple_size]     in the lanes of the second
+//     pack
+//
+// The input of a product stores for each panel which tokens are rows, so every product finds the same form.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <ladon/detail/panel/panels.hpp>
+#include <ladon/detail/panel/rows.hpp>
+#include <ladon/detail/vec/choose.hpp>
+
+namespace LADON_NAMESPACE::detail {
+
+inline constexpr bool has_token_rows = vec::NativeVectors::multiplies_token_rows;
+
+// The tokens of a panel that are rows: from `begin` to `end` - 1.
+struct RowsOfPanel {
+  std::uint16_t begin = 0, end = 0;
+};
+
+// For each panel.
+template <std::size_t Panels>
+struct RowsOfPanels {
+  RowsOfPanel of[Panels];
+  constexpr void set(std::size_t panel, RowsOfPanel rows) noexcept { of[panel] = rows; }
+};
+struct NoRows {
+  constexpr void set(std::size_t, RowsOfPanel) const noexcept {}
+};
+template <std::size_t Panels>
+using TokenRows = std::conditional_t<has_token_rows, RowsOfPanels<Panels>, NoRows>;
+
+// A view of panels with their rows. Only matmul reads the rows: as a member of each view, they would slow down products
+// of whole panels (layer (32,64,4), bfloat16: 1.03 times the time on Zen 4).
+template <class PanelsView>
+struct WithTokenRows : PanelsView {
+  using Lanes = PanelsView;
+  const RowsOfPanel* rows;
+
+  template <std::size_t Features, std::size_t Width>
+  LADON_INLINE constexpr WithTokenRows panels_from(std::size_t first) const noexcept {
+    return {PanelsView::template panels_from<Features, Width>(first), rows + first};
+  }
+};
+template <class View>
+struct LanesOfView {
+  using Type = View;
+};
+template <class View>
+struct LanesOfView<WithTokenRows<View>> {
+  using Type = View;
+};
+template <class View>
+using LanesOf = typename LanesOfView<View>::Type;
+
+// Returns `view`, on targets with rows together with `rows`.
+template <class View, class Rows>
+LADON_INLINE constexpr auto with_token_rows(const View& view, [[maybe_unused]] const Rows& rows) noexcept {
+  if constexpr (has_token_rows) {
+    return WithTokenRows<View>{view, rows.of};
+  } else {
+    return view;
+  }
+}
+
+// The rows of a panel of the layout P. `offset`, `stride` and `spread` count elements: rows begin `stride` apart, and
+// registers `spread` registers.
+template <class Simd, PanelLayout P, class Element, std::size_t Features>
+struct TokenRowForm {
+  static constexpr std::size_t tuple_size = sizeof(std::int32_t) / sizeof(Element), register_tuples = Simd::lanes;
+  static constexpr std::size_t tuples = (Features + tuple_size - 1) / tuple_size;
+  static constexpr std::size_t registers = (tuples + register_tuples - 1) / register_tuples;
+  static constexpr std::size_t spread = P.packs == 2 ? 2 : 1;
+  static constexpr std::size_t offset = (spread - 1) * P.lanes * tuple_size;
+  static constexpr std::size_t stride = registers * spread * register_tuples * tuple_size;
+  // How many rows have room, and how many rows are faster than lanes: adding the lanes of a row's sum takes about as
+  // long as `row_overhead_registers` registers.
+  static constexpr std::size_t whole = tuples / register_tuples;
+  static constexpr std::size_t room = tuples * P.width() / (registers * spread * register_tuples);
+  static constexpr std::size_t faster = P.lanes * whole / (whole + Simd::row_overhead_registers);
+  static constexpr std::size_t most_tokens = room < faster ? room : faster;
+};
+
+// Whether a panel of the layout P may have rows.
+template <class Simd, PanelLayout P>
+inline constexpr bool may_have_token_rows = [] {
+  if constexpr (has_token_rows && requires { Simd::multiplies_token_rows; }) {
+    return Simd::multiplies_token_rows && P.width() > 1 && (P.packs != 2 || P.lanes == Simd::lanes);
+  }
+  return false;
+}();
+
+// Returns which of the `tokens` tokens of a panel of the layout P become rows.
+template <class Simd, PanelLayout P, class Element, std::size_t Features>
+LADON_INLINE constexpr RowsOfPanel rows_of_tokens([[maybe_unused]] std::size_t tokens) noexcept {
+  if constexpr (may_have_token_rows<Simd, P>) {
+    constexpr std::size_t most = TokenRowForm<Simd, P, Element, Features>::most_tokens;
+    const std::size_t begin = P.packs == 2 && tokens > P.lanes ? P.lanes : 0;
+    if (tokens <= P.width() && tokens - begin <= most) {
+      return {static_cast<std::uint16_t>(begin), static_cast<std::uint16_t>(tokens)};
+    }
+  }
+  return {};
+}
+
+// Where the tuples of a pack of tokens are written: tuple(i) returns the place of the tuple that begins with feature i,
+// and stored(i) follows the store. In panels, tuples of one feature lie side by side.
+template <class Element, std::size_t Width>
+struct TuplesOfPanel {
+  Element* data;
+  LADON_INLINE constexpr Element* tuple(std::size_t i) const noexcept { return data + i * Width; }
+  LADON_INLINE constexpr void stored(std::size_t) const noexcept {}
+};
+
+// Collects as many tuples as a pack has lanes, and transposes them. The last register of a row ends with zeros.
+template <class Pack, class Form, class Element>
+struct TuplesOfRows {
+  static constexpr std::size_t lanes = Pack::lanes, tuple_size = Form::tuple_size;
+  Element* data;       // the row of the first token of the pack
+  std::size_t tokens;  // of the pack
+  alignas(64) Element collected[lanes * lanes * tuple_size]{};
+
+  LADON_INLINE Element* tuple(std::size_t i) noexcept {
+    return collected + i / tuple_size % lanes * lanes * tuple_size;
+  }
+  LADON_INLINE void stored(std::size_t i) noexcept {
+    std::size_t last = i / tuple_size;
+    if (last % lanes == lanes - 1) store(last - last % lanes);
+    if (last + 1 < Form::tuples) return;
+    while (++last < Form::registers * Form::register_tuples) {
+      for (std::size_t j = 0; j < lanes * tuple_size; ++j) tuple(last * tuple_size)[j] = {};
+      if (last % lanes == lanes - 1) store(last - last % lanes);
+    }
+  }
+
+ private:
+  void store(std::size_t first) noexcept {
+    constexpr std::size_t whole = Form::register_tuples;
+    Pack square[lanes];
+    LADON_UNROLLED_FOR(i, lanes) square[i] = Pack::load(reinterpret_cast<const float*>(collected) + i * lanes);
+    Pack::transpose(square);
+    Element* to = data + (first / whole * whole * Form::spread + first % whole) * tuple_size;
+    for (std::size_t t = 0; t < tokens && t < lanes; ++t, to += Form::stride) {
+      square[t].store(reinterpret_cast<float*>(to));
+    }
+  }
+};
+
+}  // namespace LADON_NAMESPACE::detail

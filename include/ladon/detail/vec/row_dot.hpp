@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dot products of rows of weights and rows of tokens, which both lie in the lanes (detail/product/token_rows.hpp):
+//     features                   how many features a step has
+//     load(row), weights(row)    loads the features, or the weights, of a step
+//     add(sum, x, w)             adds the products of a step to the lanes of `sum`
+//     add_lanes(sum)             lane 4 q + i becomes the sum over j of lane 4 j + i of sum[q]
+//     add_quads(sum)             in each four lanes, lane i becomes the sum of these four lanes of sum[i]
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <ladon/bfloat16.hpp>
+#include <ladon/detail/vec/choose.hpp>
+#include <ladon/detail/vec/dot.hpp>
+
+namespace LADON_NAMESPACE::detail::vec {
+
+template <class Feature, class PackType>
+struct RowDotRegister;
+
+#if LADON_HAS_XSIMD && LADON_HAS_SHUFFLE && LADON_SSE2
+// Moves and adds lanes in packs of floats. Integers take part as floats with the same bits.
+template <class Feature, class PackType>
+struct RowDotRegister {
+  using Pack = PackType;
+  using Dot = TupleDot<Feature, Pack>;
+  using Sums = typename Dot::Sums;
+  using Register = typename Dot::Features;
+  static constexpr std::size_t lanes = Pack::lanes, features = Dot::tuple_size * lanes;
+  static constexpr bool integers = std::is_integral_v<Feature>;
+
+  static LADON_INLINE Sums zero() noexcept {
+    if constexpr (integers) {
+      return Sums::zero();
+    } else {
+      return Pack::broadcast(0.0f);
+    }
+  }
+  static LADON_INLINE Register load(const Feature* row) noexcept { return Dot::load(row); }
+  template <class Weight>
+  static LADON_INLINE Register weights(const Weight* row) noexcept {
+    if constexpr (sizeof(Weight) < sizeof(Feature)) {
+      return IntegerRegister<lanes>::words(row);
+    } else {
+      return Dot::load(row);
+    }
+  }
+  static LADON_INLINE void add(Sums& sum, Register x, Register w) noexcept { Dot::add(sum, x, w); }
+
+  static LADON_INLINE Pack add_quads(const Sums (&sum)[4]) noexcept {
+    const Pack a = pairs(bits(sum[0]), bits(sum[1])), b = pairs(bits(sum[2]), bits(sum[3]));
+    return plus(pick_of_fours<0, 1, 4, 5>(a, b), pick_of_fours<2, 3, 6, 7>(a, b));
+  }
+  static LADON_INLINE Pack add_lanes(const Pack (&sum)[lanes / 4]) noexcept {
+    if constexpr (lanes == 4) {
+      return sum[0];
+    } else if constexpr (lanes == 8) {
+      return plus(combine_quads<0, 0>(sum[0], sum[1]), combine_quads<1, 1>(sum[0], sum[1]));
+    } else {
+      const Pack a = plus(combine_quads<0, 1>(sum[0], sum[1]), combine_quads<2, 3>(sum[0], sum[1]));
+      const Pack b = plus(combine_quads<0, 1>(sum[2], sum[3]), combine_quads<2, 3>(sum[2], sum[3]));
+      return plus(combine_quads<0, 2>(a, b), combine_quads<1, 3>(a, b));
+    }
+  }
+  static LADON_INLINE Sums sums(const Pack& bits) noexcept {
+    if constexpr (integers) {
+      return {IntegerRegister<lanes>::bits(bits.batch)};
+    } else {
+      return bits;
+    }
+  }
+
+ private:
+  static LADON_INLINE Pack bits(const Sums& sum) noexcept {
+    if constexpr (integers) {
+      return ladon::bit_cast<typename IntegerRegister<lanes>::Floats>(sum.sum);
+    } else {
+      return sum;
+    }
+  }
+  static LADON_INLINE Pack plus(const Pack& a, const Pack& b) noexcept {
+    if constexpr (integers) {
+      return bits({IntegerRegister<lanes>::add(sums(a).sum, sums(b).sum)});
+    } else {
+      return a + b;
+    }
+  }
+  // Returns [a0 + a2, b0 + b2, a1 + a3, b1 + b3] in each four lanes.
+  static LADON_INLINE Pack pairs(const Pack& a, const Pack& b) noexcept {
+    return plus(pick_of_fours<0, 4, 1, 5>(a, b), pick_of_fours<2, 6, 3, 7>(a, b));
+  }
+};
+#endif
+
+}  // namespace LADON_NAMESPACE::detail::vec
