@@ -75,6 +75,17 @@
 #                      this program for the build machine. The compiler is LADON_HOST_CXX, or else the environment
 #                      variable CXX, or else the system's compiler. A cross build with an installed Ladon looks for an
 #                      installed program. LADON_WEIGHTS_TOOL=<file> names another program
+#   TENSORS <name>...  the library also contains these tensors of the checkpoint, such as those of embeddings and of a
+#                      classifier, as arrays: <name>_tensor_classifier_weight[10][32]. A * in a name stands for any text.
+#                      F16 and BF16 become float
+#   CHECK <file.safetensors>    the build runs the kernel on x, and fails if the result differs from y: the tensors x and y
+#                      [tokens][model] of the original, or of several samples [samples][tokens][model]. Decoders also need
+#                      the tensor memory, and kernels with CONTEXT the tensor context. The tensors padding, boolean,
+#                      additive, slopes, sinks, relative, and with memory_ before the name those of MEMORY_MASK, are the
+#                      options of these names. rotary_base (float64) has the base for each kind of layers, by default
+#                      10000. In a cross build, the check needs CMAKE_CROSSCOMPILING_EMULATOR. Excludes CACHE
+#   TOLERANCE <number> the largest difference in parts of the largest number of y. The default depends on PRECISION
+#                      (src/c_kernel/difference.hpp): 2e-5 with float32
 # The code
 #   CAPTURE weights|none|scaled|capped|masked     what a call writes to options.attention. `weights` selects the
 #                      attention weights. `scaled`, `capped` and `masked` select the scores after the scale, the softcap
@@ -104,7 +115,7 @@ include(CheckCXXCompilerFlag)
 include(${CMAKE_CURRENT_LIST_DIR}/arch_flags.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/ladon_report.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/wasm_tools.cmake)
-foreach(part arguments objects stored_weights wasm)
+foreach(part arguments check objects stored_weights wasm)
   include(${CMAKE_CURRENT_LIST_DIR}/kernel/${part}.cmake)
 endforeach()
 
@@ -142,10 +153,12 @@ function(ladon_add_kernel NAME)
     set(isas ${arg_ARCH})
   endif()
   list(JOIN ARGN " " ARGUMENTS)
-  if(DEFINED arg_WEIGHTS) # the header must not contain a path of this machine
-    cmake_path(GET arg_WEIGHTS FILENAME WEIGHTS_NAME)
-    string(REPLACE "${arg_WEIGHTS}" "${WEIGHTS_NAME}" ARGUMENTS "${ARGUMENTS}")
-  endif()
+  foreach(file WEIGHTS CHECK) # the header must not contain a path of this machine
+    if(DEFINED arg_${file})
+      cmake_path(GET arg_${file} FILENAME ${file}_NAME)
+      string(REPLACE "${arg_${file}}" "${${file}_NAME}" ARGUMENTS "${ARGUMENTS}")
+    endif()
+  endforeach()
   ladon_kernel_check_text()
 
   ladon_kernel_definition()
@@ -153,13 +166,17 @@ function(ladon_add_kernel NAME)
   if(arg_PROJECTIONS STREQUAL "without")
     set(weights_type c_kernel::NoWeights)
   endif()
+  ladon_kernel_checkpoint()
+  ladon_kernel_tensors()
   ladon_kernel_header()
   set(objects "")
   set(compiled "")
   set(code_targets "")
   ladon_kernel_code()
   ladon_kernel_stored_weights()
+  ladon_kernel_tensors_object()
   ladon_kernel_library()
+  ladon_kernel_check()
   if(EMSCRIPTEN AND LADON_WASM_MODULES)
     ladon_kernel_modules()
   endif()

@@ -12,6 +12,10 @@
 #   TOKENS <n>        the largest number of tokens of a call
 #   PRECISION float32|bfloat16|int8|rotated_int8      of the weights of linear maps
 #   WEIGHTS inside|mapped    whether the library contains the weights, or <name>_start gets them from the program
+#   CHECK <io.safetensors>    the build computes the recorded inputs given.<input>, and fails if the results differ from
+#                     the tensors last, pooled or answer of the file, as far as it has them. The file must have one of
+#                     them. The tolerance is that of ladon_add_kernel. In a cross build, the check needs
+#                     CMAKE_CROSSCOMPILING_EMULATOR, an operating system and the program ladon-import
 #   DISPATCH, ARCH, OPTIMIZE    as in ladon_add_kernel
 #
 # Under Emscripten, the target <name>_modules makes the WebAssembly modules of the model (kernel/model_wasm.cmake). Modules
@@ -22,13 +26,13 @@ include(${CMAKE_CURRENT_LIST_DIR}/ladon_add_kernel.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/kernel/model_wasm.cmake)
 
 # The sources that `ladon-import --c-sources` writes, behind the name of the model.
-set(ladon_model_files .h .hpp _c.cpp _functions.inc _weights.hpp _weights.cpp _image.cpp _module.cmake CACHE INTERNAL "")
+set(ladon_model_files .h .hpp _c.cpp _functions.inc _weights.hpp _weights.cpp _image.cpp _module.cmake _check.cpp CACHE INTERNAL "")
 
 function(ladon_add_model NAME)
   if(NOT NAME MATCHES "^[a-z][a-z0-9_]*$")
     message(FATAL_ERROR "ladon_add_model: the name is '${NAME}'; allowed: lower-case letters, digits and _")
   endif()
-  cmake_parse_arguments(arg "DISPATCH" "FOLDER;SOURCES;IMAGE;TOKENS;PRECISION;WEIGHTS;ARCH;OPTIMIZE" "" ${ARGN})
+  cmake_parse_arguments(arg "DISPATCH" "FOLDER;SOURCES;IMAGE;TOKENS;PRECISION;WEIGHTS;CHECK;ARCH;OPTIMIZE" "" ${ARGN})
   foreach(choice "WEIGHTS inside|mapped" "PRECISION float32|bfloat16|int8|rotated_int8")
     string(REGEX MATCH "([A-Z]+) (([^|]+).*)" found ${choice})
     if(NOT DEFINED arg_${CMAKE_MATCH_1})
@@ -42,7 +46,7 @@ function(ladon_add_model NAME)
   if(arg_UNPARSED_ARGUMENTS OR NOT DEFINED arg_FOLDER AND NOT (DEFINED arg_SOURCES AND (DEFINED arg_IMAGE OR NOT needs_image)))
     message(FATAL_ERROR "ladon_add_model(${NAME}): '${arg_UNPARSED_ARGUMENTS}' is unknown, or FOLDER is missing")
   endif()
-  foreach(path FOLDER SOURCES IMAGE)
+  foreach(path FOLDER SOURCES IMAGE CHECK)
     if(DEFINED arg_${path})
       cmake_path(ABSOLUTE_PATH arg_${path} BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
     endif()
@@ -61,6 +65,7 @@ function(ladon_add_model NAME)
   ladon_model_image()
   ladon_model_objects()
   ladon_kernel_library()
+  ladon_model_check()
   target_include_directories(${NAME} INTERFACE $<BUILD_INTERFACE:${model_sources}>)
   if(EMSCRIPTEN AND LADON_WASM_MODULES)
     ladon_kernel_refuse("modules have no weights; allowed: WEIGHTS mapped" NOT arg_WEIGHTS MATCHES "^mapped$")
@@ -190,4 +195,47 @@ macro(ladon_model_object file arch)
   if(arg_WEIGHTS STREQUAL inside)
     target_compile_definitions(${file}_code PRIVATE LADON_MODEL_HAS_WEIGHTS)
   endif()
+endmacro()
+
+# If CHECK is given, adds the program NAME_check_io, and the target NAME_checked, which runs the program and compares the
+# results. The library depends on NAME_checked.
+macro(ladon_model_check)
+  if(DEFINED arg_CHECK)
+    ladon_kernel_refuse("CHECK is ${arg_CHECK}, which does not exist" NOT EXISTS ${arg_CHECK})
+    if(CMAKE_CROSSCOMPILING)
+      find_program(LADON_IMPORT_TOOL ladon-import)
+    endif()
+    if(CMAKE_CROSSCOMPILING AND NOT (CMAKE_CROSSCOMPILING_EMULATOR AND LADON_IMPORT_TOOL AND NOT CMAKE_SYSTEM_NAME STREQUAL "Generic"))
+      message(STATUS "ladon_add_model(${NAME}): CHECK does not run: it needs CMAKE_CROSSCOMPILING_EMULATOR, an operating \
+system and the program ladon-import")
+    else()
+      ladon_model_check_program()
+    endif()
+  endif()
+endmacro()
+
+macro(ladon_model_check_program)
+  ladon_model_tool(tool)
+  if(COMMAND ladon_need_safetensors)
+    ladon_need_safetensors()
+  endif()
+  set(program ${NAME}_check_io)
+  add_executable(${program} EXCLUDE_FROM_ALL ${model_sources}/${NAME}_check.cpp ${objects})
+  target_include_directories(${program} PRIVATE ${model_sources})
+  target_link_libraries(${program} PRIVATE ladon::safetensors)
+  target_compile_definitions(${program} PRIVATE LADON_ALLOW_UNOPTIMIZED)
+  set_target_properties(${program} PROPERTIES UNITY_BUILD OFF RUNTIME_OUTPUT_DIRECTORY ${folder})
+  add_dependencies(${program} ${NAME}_header ${code_targets})
+  set(environment "")
+  if(arg_WEIGHTS STREQUAL mapped)
+    set(environment LADON_WEIGHTS=${image})
+  endif()
+  add_custom_command(OUTPUT ${folder}/checked
+    COMMAND ${CMAKE_COMMAND} -E env ${environment} ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:${program}> ${folder}
+      --inputs ${arg_CHECK} --outputs ${folder}/results.safetensors
+    COMMAND ${tool} --compare ${arg_CHECK} ${folder}/results.safetensors --precision ${arg_PRECISION}
+    COMMAND ${CMAKE_COMMAND} -E touch ${folder}/checked
+    DEPENDS ${program} ${image} ${arg_CHECK} ${tool} VERBATIM COMMENT "Checking the model ${NAME}")
+  add_custom_target(${NAME}_checked DEPENDS ${folder}/checked)
+  add_dependencies(${NAME} ${NAME}_checked)
 endmacro()

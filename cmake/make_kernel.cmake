@@ -15,7 +15,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 # Sets `arguments` to the words after the script. Quotes each word, so that spaces stay in a word. A relative path after
-# WEIGHTS is relative to the current folder.
+# WEIGHTS or CHECK is relative to the current folder.
 set(arguments "")
 set(name "")
 set(state before)
@@ -36,7 +36,7 @@ foreach(i RANGE ${last})
       cmake_path(ABSOLUTE_PATH word BASE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
     endif()
     set(state words)
-    if(word STREQUAL "WEIGHTS")
+    if(word MATCHES "^(WEIGHTS|CHECK)$")
       set(state file)
     endif()
     string(APPEND arguments " [==[${word}]==]")

@@ -95,7 +95,7 @@ macro(ladon_kernel_header)
   if(WEIGHTS_given)
     list(APPEND blocks tensors initialiser)
   endif()
-  foreach(block constants memory weights rotary options declarations workspace_bytes)
+  foreach(block constants memory weights rotary options declarations workspace_bytes taken)
     set(${block} "@${block}@") # put_description.cmake replaces this placeholder
   endforeach()
   ladon_kernel_put(kernel.h ${folder}/without_description.h)
@@ -109,8 +109,9 @@ macro(ladon_kernel_header)
   list(TRANSFORM blocks REPLACE "(.+)" "${folder}/${NAME}_\\1.inc" OUTPUT_VARIABLE files)
   add_custom_command(OUTPUT ${folder}/${NAME}.h ${files}
     COMMAND ${CMAKE_COMMAND} "-DOBJECTS=${description}" -DTEMPLATE=${folder}/without_description.h
-      -DOUTPUT=${folder}/${NAME}.h "-DBLOCKS=${blocks}" -DPATH=${folder}/${NAME}_ -P ${modules}/put_description.cmake
-    DEPENDS ${description} ${folder}/without_description.h ${modules}/put_description.cmake
+      -DOUTPUT=${folder}/${NAME}.h "-DBLOCKS=${blocks}" -DPATH=${folder}/${NAME}_ -DTAKEN=${taken_header}
+      -P ${modules}/put_description.cmake
+    DEPENDS ${taken_header} ${description} ${folder}/without_description.h ${modules}/put_description.cmake
     COMMENT "Description of ${NAME}: ${NAME}.h" VERBATIM)
   add_custom_target(${NAME}_header DEPENDS ${folder}/${NAME}.h)
   add_dependencies(${NAME}_header ${described}) # make has no rule for the objects of another target

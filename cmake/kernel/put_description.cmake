@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DOBJECTS=<files> -DTEMPLATE=<file> -DOUTPUT=<file> [-DBLOCKS=<names> -DPATH=<path>] -P put_description.cmake
+# cmake -DOBJECTS=<files> -DTEMPLATE=<file> -DOUTPUT=<file> [-DBLOCKS=<names> -DPATH=<path>] [-DTAKEN=<file>]
+#   -P put_description.cmake
 # Reads the description of a kernel (src/c_kernel/describe.hpp) from each of the OBJECTS. Fills TEMPLATE with the
 # description, and writes the result to OUTPUT. Writes each part of the description that BLOCKS names to
 # <path><block>.inc. Each of the OBJECTS is compiled for another instruction set, so the descriptions may differ in the
-# sizes of the workspace and of the caches, but in nothing else. OUTPUT gets the largest size of all OBJECTS.
+# sizes of the workspace and of the caches, but in nothing else. OUTPUT gets the largest size of all OBJECTS. TAKEN has
+# the declarations of the argument TENSORS.
 cmake_minimum_required(VERSION 3.25)
 set(sizes workspace shared scratch cache memory_cache)
 foreach(size IN LISTS sizes)
@@ -49,4 +51,9 @@ while(rest MATCHES "^LADON_BLOCK ([a-z]+)\n")
     file(CONFIGURE OUTPUT ${PATH}${block}.inc CONTENT "${${block}}" @ONLY)
   endif()
 endwhile()
+set(taken "")
+if(TAKEN)
+  file(READ ${TAKEN} taken)
+  set(taken "\n/* Tensors of the checkpoint outside the weights above. */\n${taken}")
+endif()
 configure_file(${TEMPLATE} ${OUTPUT} @ONLY)

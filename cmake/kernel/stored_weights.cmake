@@ -2,9 +2,9 @@
 # Implements the argument WEIGHTS: ladon-weights packs the tensors of a checkpoint, and the library contains the packed
 # tensors.
 
-# If WEIGHTS is given, packs the tensors of the checkpoint, and adds an object that holds the bytes of the packed
-# tensors in a section of constants.
-macro(ladon_kernel_stored_weights)
+# If WEIGHTS is given, sets `checkpoint` to the path of the checkpoint, `shards` to its files, and `tool` and
+# `tool_target` to the program ladon-weights and to the target that builds the program.
+macro(ladon_kernel_checkpoint)
   if(DEFINED arg_WEIGHTS)
     cmake_path(ABSOLUTE_PATH arg_WEIGHTS BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE checkpoint)
     get_source_file_property(made_by_the_build ${checkpoint} GENERATED)
@@ -20,6 +20,13 @@ macro(ladon_kernel_stored_weights)
       cmake_path(GET checkpoint PARENT_PATH shards_folder)
       file(GLOB shards CONFIGURE_DEPENDS ${checkpoint} ${shards_folder}/*.safetensors)
     endif()
+  endif()
+endmacro()
+
+# If WEIGHTS is given, packs the tensors of the checkpoint, and adds an object that holds the bytes of the packed
+# tensors in a section of constants.
+macro(ladon_kernel_stored_weights)
+  if(DEFINED arg_WEIGHTS)
     ladon_kernel_for_agreement(${folder}/${NAME}_kernel.txt)
     set(tensors ${folder}/${NAME}_tensors.inc)
     list(TRANSFORM arg_PREFIX PREPEND --prefix= OUTPUT_VARIABLE prefix_option)

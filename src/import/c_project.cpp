@@ -264,12 +264,16 @@ endif()
 
 }  // namespace
 
-std::vector<SourceFile> c_project_files(const Program& program, const CChoices& choices) {
-  const std::string& name = program.choices.name;
+std::vector<SourceFile> checked_c_files(const Program& program) {
   auto files = c_files(program);
+  files.push_back({program.choices.name + "_check.cpp", check_source(program)});
+  return files;
+}
+
+std::vector<SourceFile> c_project_files(const Program& program, const CChoices& choices) {
+  auto files = checked_c_files(program);
   files.insert(files.end(), {{"main.c", main_source(program)},
-                             {name + "_check.cpp", check_source(program)},
-                             {name + "_board.cpp", board_source(program)},
+                             {program.choices.name + "_board.cpp", board_source(program)},
                              {"CMakeLists.txt", cmake_source(program, choices)}});
   return files;
 }

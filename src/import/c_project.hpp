@@ -13,8 +13,11 @@ struct CChoices {
   bool maps_weights = false;        // the program gives the weights to NAME_start
   bool has_weights_folder = false;  // the weights are in the folder "weights" of the project
 };
-// Returns the sources of the library (c_files), and main.c, CMakeLists.txt and two programs that check the library:
-// NAME_check.cpp for this machine, and NAME_board.cpp for a board in QEMU.
+// Returns the sources of the library (c_files), and NAME_check.cpp, a program that checks the library on this machine.
+std::vector<SourceFile> checked_c_files(const Program& program);
+
+// Returns these files, and main.c, CMakeLists.txt and NAME_board.cpp, a program that checks the library on a board in
+// QEMU.
 std::vector<SourceFile> c_project_files(const Program& program, const CChoices& choices);
 
 }  // namespace ladon::import

@@ -2,49 +2,61 @@
 #include "compare.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
 #include <cstring>
-#include <limits>
+#include <string>
 #include <vector>
 
+#include "../c_kernel/difference.hpp"
 #include "safetensors.hpp"
 
 namespace ladon::import {
 namespace {
 
-struct Last {
+constexpr const char* result_names[] = {"last", "pooled", "answer"};
+
+struct ResultTensor {
   std::vector<std::uint64_t> shape;
   std::vector<float> values;
 };
 
-Last last_of(const std::string& path) {
-  const files::Safetensors file(path);
-  const auto found = file.tensors().find("last");
-  if (found == file.tensors().end()) throw files::Error(path + ": there is no tensor \"last\"");
+bool has_tensor(const files::Safetensors& file, const char* name) {
+  return file.tensors().find(name) != file.tensors().end();
+}
+
+ResultTensor read_result(const files::Safetensors& file, const std::string& path, const std::string& name) {
+  const auto found = file.tensors().find(name);
+  if (found == file.tensors().end()) throw files::Error(path + ": there is no tensor \"" + name + "\"");
   const files::Tensor& tensor = found->second;
-  if (tensor.dtype != "F32") throw files::Error(path + ": \"last\" has the dtype " + tensor.dtype + "; expected F32");
+  if (tensor.dtype != "F32")
+    throw files::Error(path + ": \"" + name + "\" has the dtype " + tensor.dtype + "; expected F32");
   const auto bytes = file.bytes(tensor);
-  Last last{tensor.shape, std::vector<float>(bytes.size() / sizeof(float))};
-  if (!last.values.empty()) std::memcpy(last.values.data(), bytes.data(), bytes.size());
-  if (last.shape.size() == 3 && last.shape[0] == 1) last.shape.erase(last.shape.begin());
-  return last;
+  ResultTensor result{tensor.shape, std::vector<float>(bytes.size() / sizeof(float))};
+  if (!result.values.empty()) std::memcpy(result.values.data(), bytes.data(), bytes.size());
+  while (result.shape.size() > 1 && result.shape[0] == 1) result.shape.erase(result.shape.begin());
+  return result;
 }
 
 }  // namespace
 
 double largest_error(const std::string& recorded, const std::string& computed) {
-  const Last expected = last_of(recorded), found = last_of(computed);
-  if (expected.shape != found.shape)
-    throw files::Error(computed + ": \"last\" has the shape " + files::shown(found.shape) + ", but " + recorded +
-                       " has " + files::shown(expected.shape));
-  double difference = 0, largest = 0;
-  for (std::size_t i = 0; i < expected.values.size(); ++i) {
-    const double value = static_cast<double>(expected.values[i]);
-    const double d = std::abs(value - static_cast<double>(found.values[i]));
-    difference = std::max(difference, std::isfinite(d) ? d : std::numeric_limits<double>::infinity());
-    largest = std::max(largest, std::abs(value));
+  const files::Safetensors recorded_file(recorded), computed_file(computed);
+  double error = 0;
+  bool is_compared = false;
+  for (const char* name : result_names) {
+    if (!has_tensor(recorded_file, name)) continue;
+    const ResultTensor expected = read_result(recorded_file, recorded, name),
+                       found = read_result(computed_file, computed, name);
+    if (expected.shape != found.shape)
+      throw files::Error(computed + ": \"" + name + "\" has the shape " + files::shown(found.shape) + ", but " +
+                         recorded + " has " + files::shown(expected.shape));
+    c_kernel::Difference difference;
+    for (std::size_t i = 0; i < expected.values.size(); ++i) difference.add(expected.values[i], found.values[i]);
+    error = std::max(error, difference.relative());
+    is_compared = true;
   }
-  return difference / largest;
+  if (!is_compared) throw files::Error(recorded + ": there is no tensor \"last\", \"pooled\" or \"answer\"");
+  return error;
 }
 
 }  // namespace ladon::import

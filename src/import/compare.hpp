@@ -5,8 +5,9 @@
 
 namespace ladon::import {
 
-// Returns the largest difference of the tensors `last` of two files, divided by the largest magnitude in `recorded`.
-// Throws Error if a file lacks the tensor, or if the shapes differ. A first extent of 1 counts as a batch.
+// Compares the tensors `last`, `pooled` and `answer` of two files, as far as `recorded` has them. Returns the largest
+// difference, divided by the largest magnitude of the recorded tensor. Throws Error if `recorded` has none of them, if
+// `computed` lacks one, or if the shapes differ. First extents of 1 count as batches.
 double largest_error(const std::string& recorded, const std::string& computed);
 
 }  // namespace ladon::import

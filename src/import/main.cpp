@@ -6,6 +6,7 @@
 #include <iostream>
 #include <string>
 
+#include "../c_kernel/difference.hpp"
 #include "c_files.hpp"
 #include "c_project.hpp"
 #include "compare.hpp"
@@ -64,8 +65,8 @@ ladon::PrecisionKind precision_of(const std::string& name) {
 
 int compare(const Options& options) {
   const double error = import::largest_error(options.compared[0], options.compared[1]);
-  const double most = options.precision == "float32" ? 2e-5 : options.precision == "bfloat16" ? 0.05 : 0.2;
-  std::printf("largest error of \"last\": %.1e of the largest value\n", error);
+  const double most = c_kernel::tolerance_of(options.precision);
+  std::printf("largest error: %.1e of the largest value\n", error);
   if (error <= most) return 0;
   std::fprintf(stderr, "ladon-import: expected at most %.1e\n", most);
   return failure;
@@ -92,7 +93,7 @@ void write(const Options& options) {
   const import::Program program = import::program_of(std::move(description), model.tensors(), choices);
   if (options.dry_run) std::cout << import::summary(program, model.tensors());
   if (!options.cpp.empty()) write_project(options.cpp, import::cpp_files(program), model, program);
-  if (!options.c_sources.empty()) write_project(options.c_sources, import::c_files(program), model, program);
+  if (!options.c_sources.empty()) write_project(options.c_sources, import::checked_c_files(program), model, program);
   const import::CChoices c{
       .dispatch = options.dispatch, .maps_weights = options.weights == "mapped", .has_weights_folder = model.is_onnx()};
   if (!options.c.empty()) write_project(options.c, import::c_project_files(program, c), model, program);
@@ -127,9 +128,11 @@ int main(int argc, char** argv) {
         ->check(CLI::IsMember({"float32", "bfloat16", "int8", "rotated_int8"}))
         ->capture_default_str();
     auto* dry_run = app.add_flag("--dry-run", options.dry_run, "prints the parts of the model, and what they cost");
-    app.add_option("--compare", options.compared,
-                   "compares the tensors \"last\" of two files: the recorded one, and a result of the program. Above "
-                   "2e-5 of the largest value, the exit status is 1 (only with --precision float32)")
+    app.add_option(
+           "--compare", options.compared,
+           "compares the tensors \"last\", \"pooled\" and \"answer\" of two files: the recorded ones, and the "
+           "results of the program. Above 2e-5 of the largest value (float32; 0.05 for bfloat16, 0.2 for int8), "
+           "the exit status is 1")
         ->type_name("IO.safetensors OUT.safetensors")
         ->expected(2)
         ->excludes(folder);

@@ -25,6 +25,7 @@
 #include "replace_file.hpp"
 #include "safetensors.hpp"
 #include "spec.hpp"
+#include "take.hpp"
 
 namespace weights = ladon::weights;
 
@@ -42,7 +43,10 @@ struct Options {
   std::string name_space = "weights";
   std::string output;
   std::string type;
+  std::string list_file;
+  std::string header_file;
   std::vector<std::string> keep;
+  std::vector<std::string> taken;
   weights::Selection selection;
   std::size_t tokens = 0;
   bool json = false;
@@ -87,6 +91,12 @@ A float weight of an int8 member is quantised as the command `quantise` does. If
 
 OUT.h is a C++ header with the offset of each tensor in OUT.bin, in elements of the tensor. If the input has errors,
 `pack` reports all errors, and writes neither file.)";
+
+constexpr const char* about_take = R"(
+OUT.bin receives the tensors, little-endian, each at a multiple of 64 bytes. F16 and BF16 are widened to float. Other
+types keep their bytes. OUT.inc has a line LADON_TENSOR(name, type, offset, bytes, extents...) for each tensor, and
+OUT.h a declaration, such as `extern const float P_classifier_weight[10][32];`. A name in C has _ for each character that
+is no letter and no digit. If a name has no tensor, `take` writes no file.)";
 
 constexpr const char* about_quantise = R"(
 Converts the matrices of linear layers to int8 weights: symmetric, from -127 to 127, with a scale for each row (output
@@ -267,6 +277,34 @@ void describe_pack(CLI::App& command, Options& options) {
   });
 }
 
+void take(const Options& options) {
+  const files::Safetensors file(options.file);
+  const weights::Taken taken = weights::take(file, options.file, options.taken, options.name_space);
+  const std::array outputs = {files::Replacement{options.data_file, taken.data},
+                              files::Replacement{options.list_file, taken.list},
+                              files::Replacement{options.header_file, taken.header}};
+  files::replace_files(outputs);
+}
+
+void describe_take(CLI::App& command, Options& options) {
+  command.add_option("file", options.file, "a checkpoint")->type_name("FILE.safetensors")->required();
+  command.add_option("names", options.taken, "names of tensors; a * stands for any text")
+      ->type_name("NAME")
+      ->required();
+  command.add_option("--symbol", options.name_space, "the beginning of the arrays' names in C")
+      ->type_name("P")
+      ->required();
+  command.add_option("--data", options.data_file, "output: the elements")->type_name("OUT.bin")->required();
+  command.add_option("--list", options.list_file, "output: a line for each tensor")->type_name("OUT.inc")->required();
+  command.add_option("--header", options.header_file, "output: the declarations in C")->type_name("OUT.h")->required();
+  command.footer(about_take);
+  command.callback([&options] {
+    if (!is_identifier(options.name_space))
+      throw CLI::ValidationError("--symbol", "'" + options.name_space + "' is not a name of C");
+    check_files(std::array{options.file, options.data_file, options.list_file, options.header_file}, 1);
+  });
+}
+
 std::regex regex(const std::string& text) {
   try {
     return std::regex(text);
@@ -329,6 +367,8 @@ void answer(const CLI::App& app, const Options& options) {
     convert(options, weights::Target::int8);
   } else if (app.got_subcommand("convert")) {
     convert(options, options.type == "float32" ? weights::Target::float32 : weights::Target::bfloat16);
+  } else if (app.got_subcommand("take")) {
+    take(options);
   } else {
     pack(options);
   }
@@ -341,10 +381,11 @@ int main(int argc, char** argv) {
       "ladon-weights list FILE.safetensors\n"
       "ladon-weights describe FOLDER [--tokens N] [--json]\n"
       "ladon-weights pack FILE.safetensors --prefix P --tensors SPEC --data OUT.bin --offsets OUT.h\n"
+      "ladon-weights take FILE.safetensors NAME... --symbol P --data OUT.bin --list OUT.inc --header OUT.h\n"
       "ladon-weights quantise IN.safetensors OUT.safetensors [--keep REGEX]... [--embeddings] [--rotate]\n"
       "ladon-weights convert IN.safetensors OUT.safetensors --type bfloat16|float32 [--keep REGEX]... [--embeddings]\n"
-      "lists the tensors of a checkpoint, describes the layers of a model as C++, packs the tensors of a kernel, or "
-      "converts tensors to int8, bfloat16 or float32",
+      "lists the tensors of a checkpoint, describes the layers of a model as C++, packs the tensors of a kernel, takes "
+      "other tensors as arrays of C, or converts tensors to int8, bfloat16 or float32",
       "ladon-weights"};
   try {
     Options options;
@@ -353,6 +394,7 @@ int main(int argc, char** argv) {
     describe_describe(
         *app.add_subcommand("describe", "prints the layers that a config.json describes, as a C++ header"), options);
     describe_pack(*app.add_subcommand("pack", "packs the tensors that a kernel needs"), options);
+    describe_take(*app.add_subcommand("take", "takes tensors as arrays of C"), options);
     auto* quantise_command =
         app.add_subcommand("quantise", "converts matrices to int8 weights, with a scale for each row");
     describe_conversion(*quantise_command, options, about_quantise);

@@ -2,8 +2,10 @@
 // the tensors of the checkpoint, must give equal bits.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -62,6 +64,19 @@ TEST_CASE("separate projections of queries, keys and values, as one in_proj") {
   const auto expected = run_with<C_FIRST_WORKSPACE_BYTES>(c_first_run, own, x);
   const auto y = run_with<C_FIRST_WORKSPACE_BYTES>(c_first_run, c_first_stored_weights, x);
   CHECK(y == expected);
+}
+
+TEST_CASE("TENSORS: arrays of other tensors") {
+  const auto tensors = small_bert();
+  const std::string name = "bert.encoder.layer.0.output.dense.";
+  const auto find = [&](const std::string& end) {
+    return std::ranges::find(tensors, name + end, &NamedTensor::name)->data;
+  };
+  const auto& weight = c_first_tensor_bert_encoder_layer_0_output_dense_weight;
+  CHECK(std::size(weight) == C_FIRST_MODEL);
+  CHECK(std::vector<float>(&weight[0][0], &weight[0][0] + sizeof(weight) / sizeof(float)) == find("weight"));
+  const auto& bias = c_first_tensor_bert_encoder_layer_0_output_dense_bias;
+  CHECK(std::vector<float>(std::begin(bias), std::end(bias)) == find("bias"));
 }
 
 TEST_CASE("norms of queries and keys") {

@@ -131,6 +131,10 @@ ladon_add_wrong_arguments(two_contexts "CONTEXT CACHE" ${some} CONTEXT KEY_MODEL
 ladon_add_wrong_arguments(cache_offset "no other offset is allowed" ${some} CACHE MASK causal OFFSET 1)
 ladon_add_wrong_arguments(capture "CAPTURE is 'everything'. allowed: weights, none, scaled, capped, masked"
   ${some} CAPTURE everything)
+ladon_add_wrong_arguments(tensors_alone "TENSORS needs WEIGHTS" ${some} TENSORS a.weight)
+ladon_add_wrong_arguments(check_alone "CHECK needs WEIGHTS" ${some} CHECK s.safetensors)
+ladon_add_wrong_arguments(check_cache "CHECK needs no CACHE" ${some} CACHE WEIGHTS m.safetensors CHECK s.safetensors)
+ladon_add_wrong_arguments(tolerance_alone "TOLERANCE needs CHECK" ${some} WEIGHTS m.safetensors TOLERANCE 1e-4)
 ladon_add_wrong_arguments(memory_alone "MEMORY needs FEED_FORWARD" ${some} MEMORY 4)
 ladon_add_wrong_arguments(memory "MEMORY is '0'. allowed: an integer above 0" ${some} FEED_FORWARD 8 MEMORY 0)
 ladon_add_wrong_arguments(memory_mask_alone "MEMORY_MASK needs MEMORY" ${some} FEED_FORWARD 8 MEMORY_MASK padding)

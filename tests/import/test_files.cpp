@@ -63,6 +63,13 @@ TEST_CASE("the largest error is relative to the largest number") {
   CHECK(largest_error(recorded, file("b", {1, -4, 2, 0}, "[2,2]")) == 0);
   CHECK(largest_error(recorded, file("b", {1, -4, 2, 1}, "[2,2]")) == 0.25);
   CHECK(largest_error(recorded, file("b", {1, -4, 2, NAN}, "[2,2]")) > 1e9);
+  const auto answer = [&](const std::string& name, float value) {
+    const std::string bytes(reinterpret_cast<const char*>(&value), sizeof value);
+    return folder.file(name, files::Checkpoint().add("answer", "F32", "[1]", bytes).content()).string();
+  };
+  CHECK(largest_error(answer("d", 2), answer("e", 1)) == 0.5);
+  CHECK(error_of<files::Error>([&] { (void)largest_error(answer("d", 2), recorded); }) ==
+        recorded + ": there is no tensor \"answer\"");
   const std::string wrong = file("c", {1, -4, 2, 1}, "[4,1]");
   CHECK(error_of<files::Error>([&] { (void)largest_error(recorded, wrong); }) ==
         wrong + ": \"last\" has the shape [4,1], but " + recorded + " has [2,2]");

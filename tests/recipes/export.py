@@ -114,6 +114,9 @@ def write(recipe, folder):
         raise SystemExit(f"{recipe}: y was computed in {y.dtype}")
     tensors = {"x": x[0].numpy(), "may_see": may_see[0].numpy().astype(numpy.uint8), "y": y[0].numpy().astype("float32")}
     save_file(tensors, folder / "expected.safetensors")
+    if recipe == "pytorch":  # for CHECK
+        sample = {"x": tensors["x"], "padding": tensors["may_see"], "y": tensors["y"]}
+        save_file(sample, folder / "sample.safetensors")
     for extra in folder.rglob("*"):
         if extra.is_file() and extra.suffix != ".safetensors":
             extra.unlink()
