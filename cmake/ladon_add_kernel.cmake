@@ -83,7 +83,8 @@
 #                      the tensor memory, and kernels with CONTEXT the tensor context. The tensors padding, boolean,
 #                      additive, slopes, sinks, relative, and with memory_ before the name those of MEMORY_MASK, are the
 #                      options of these names. rotary_base (float64) has the base for each kind of layers, by default
-#                      10000. In a cross build, the check needs CMAKE_CROSSCOMPILING_EMULATOR. Excludes CACHE
+#                      10000. A cross build without CMAKE_CROSSCOMPILING_EMULATOR, or for a machine without an operating
+#                      system, skips the check. Excludes CACHE
 #   TOLERANCE <number> the largest difference in parts of the largest number of y. The default depends on PRECISION
 #                      (src/c_kernel/difference.hpp): 2e-5 with float32
 # The code

@@ -33,11 +33,12 @@ macro(ladon_kernel_tensors_object)
 endmacro()
 
 # If CHECK is given, adds the program NAME_check, and the target NAME_checked, which runs the program. The library
-# depends on NAME_checked. A cross build without an emulator only prints a message.
+# depends on NAME_checked. A cross build without an emulator or without an operating system only prints a message.
 macro(ladon_kernel_check)
   if(CHECK_given)
-    if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
-      message(STATUS "ladon_add_kernel(${NAME}): CHECK does not run, because there is no CMAKE_CROSSCOMPILING_EMULATOR")
+    if(CMAKE_CROSSCOMPILING AND (NOT CMAKE_CROSSCOMPILING_EMULATOR OR CMAKE_SYSTEM_NAME STREQUAL "Generic"))
+      message(STATUS "ladon_add_kernel(${NAME}): CHECK does not run: it needs CMAKE_CROSSCOMPILING_EMULATOR and an operating \
+system")
     else()
       ladon_kernel_check_program(${NAME}_check ${arg_CHECK})
       add_custom_command(OUTPUT ${folder}/checked COMMAND ${NAME}_check COMMAND ${CMAKE_COMMAND} -E touch ${folder}/checked
