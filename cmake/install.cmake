@@ -7,6 +7,7 @@
 #   lib/                        if ladon::safetensors was built: its library, its CMake targets and its pkg-config file
 #   share/ladon/cmake/          the CMake package and its functions
 #   share/ladon/src/            the sources that ladon_add_kernel compiles
+#   share/ladon/ladon_export.py the exporter for modules of PyTorch
 #   share/pkgconfig/ladon.pc
 #   bin/ladon-weights           if it was built
 #
@@ -45,6 +46,9 @@ install(FILES cmake/arch_flags.cmake cmake/ladon_add_kernel.cmake cmake/ladon_ad
   DESTINATION ${ladon_package_dir} COMPONENT ladon)
 install(DIRECTORY cmake/kernel DESTINATION ${ladon_package_dir} COMPONENT ladon)
 install(DIRECTORY src/c_kernel DESTINATION ${ladon_share_dir}/src COMPONENT ladon)
+
+# Installs the exporter for modules of PyTorch.
+install(FILES tools/export/ladon_export.py DESTINATION ${ladon_share_dir} COMPONENT ladon)
 
 # Installs the programs ladon-weights and ladon-import.
 if(LADON_BUILD_WEIGHTS_TOOL)

@@ -219,9 +219,10 @@ test_recipes() {
   fi
   rm -rf "$files"
   HF_HUB_OFFLINE=1 "$venv/bin/python" -B "$root/tests/recipes/export.py" "$files"
+  "$venv/bin/python" -B "$root/tests/recipes/export_modules.py" "$files/export"
   configure "$builds/recipes" --preset native -DLADON_EXAMPLES= -DLADON_RECIPE_FILES="$files" -DLADON_WERROR="${CI:+ON}"
   build "$builds/recipes" ladon_recipes
-  ctest_in "$builds/recipes" -R '^ladon[.]recipes$'
+  ctest_in "$builds/recipes" -R '^ladon[.]recipes'
 }
 
 # Tests the files of a release. Compiles the WebAssembly modules of the package if the modules do not exist.

@@ -31,7 +31,7 @@ class Ladon(ConanFile):
         self.version = ".".join(parts)
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*"):
+        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*", "tools/export/*"):
             copy(self, pattern, self._checkout, self.export_sources_folder)
 
     def layout(self):

@@ -14,7 +14,6 @@ import copy
 import os
 import pathlib
 import re
-import shutil
 import sys
 
 os.environ["KERAS_BACKEND"] = "torch"
@@ -24,6 +23,7 @@ import numpy
 import torch
 from safetensors.numpy import save_file
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/export"))  # for ladon_export
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/pytorch.md"
 TOKENS, MODEL = 6, 8
 HIDDEN = 3  # a key in the middle, so that the mask is not equivalent to a length
@@ -89,20 +89,6 @@ def in_double(model):
 RECIPES = {"pytorch": pytorch, "bert": bert, "keras": keras_attention, "onnx": onnx_layer}
 
 
-def write_rows(folder):
-    """Runs the code rows.py of the page on the files that the recipes of Keras and ONNX wrote."""
-    rows = folder / "rows"
-    rows.mkdir()
-    given = [folder / "keras/attention.safetensors", folder / "onnx/layer.safetensors"]
-    for file in given:
-        shutil.copy(file, rows)
-    os.chdir(rows)
-    block = re.search(r"<!-- rows.py -->\n```python\n(.*?)\n```", PAGE.read_text(), re.DOTALL)
-    exec(compile(block[1], "rows.py", "exec"), {})
-    for file in given:
-        (rows / file.name).unlink()
-
-
 def write(recipe, folder):
     model = export(recipe, folder)
     x = torch.randn(1, TOKENS, MODEL, generator=torch.Generator().manual_seed(2))
@@ -112,11 +98,12 @@ def write(recipe, folder):
         y = RECIPES[recipe](in_double(model), x.double(), may_see)
     if y.dtype != torch.float64:
         raise SystemExit(f"{recipe}: y was computed in {y.dtype}")
-    tensors = {"x": x[0].numpy(), "may_see": may_see[0].numpy().astype(numpy.uint8), "y": y[0].numpy().astype("float32")}
+    tensors = {
+        "x": x[0].numpy(),
+        "may_see": may_see[0].numpy().astype(numpy.uint8),
+        "y": y[0].numpy().astype("float32"),
+    }
     save_file(tensors, folder / "expected.safetensors")
-    if recipe == "pytorch":  # for CHECK
-        sample = {"x": tensors["x"], "padding": tensors["may_see"], "y": tensors["y"]}
-        save_file(sample, folder / "sample.safetensors")
     for extra in folder.rglob("*"):
         if extra.is_file() and extra.suffix != ".safetensors":
             extra.unlink()
@@ -127,7 +114,6 @@ def main():
     folder = pathlib.Path(sys.argv[1]).resolve()
     for recipe in RECIPES:
         write(recipe, folder / recipe)
-    write_rows(folder)
 
 
 if __name__ == "__main__":

@@ -24,12 +24,6 @@ namespace pytorch {
 namespace bert {
 #include "bert.cpp"
 }
-namespace keras {
-#include "keras.cpp"
-}
-namespace onnx {
-#include "onnx.cpp"
-}
 extern "C" ladon_status encode(const float* x, const unsigned char* may_see, std::size_t tokens, float* y);
 
 namespace {
@@ -137,24 +131,4 @@ TEST_CASE("Hugging Face's BERT") {
   check_with_mask(expected, [&](const MaySee& may_see, Tokens& y) {
     bert::encode(path_of("bert/bert/model.safetensors").c_str(), expected.x.data(), may_see.data(), tokens, y.data());
   });
-}
-
-TEST_CASE("Keras' attention, causal") {
-  const Expected expected("keras");
-  Tokens y{};
-  y.fill(NAN);
-  keras::attend(path_of("keras/attention.safetensors").c_str(), expected.x.data(), tokens, y.data());
-  CHECK(difference(y, expected.y) <= tolerance);
-  // No query sees a later key, so a call with fewer tokens must give the same first rows.
-  Tokens shorter = expected.y;
-  keras::attend(path_of("keras/attention.safetensors").c_str(), expected.x.data(), tokens - 2, shorter.data());
-  CHECK(difference(shorter, expected.y) <= tolerance);
-}
-
-TEST_CASE("a layer in an ONNX file") {
-  const Expected expected("onnx");
-  Tokens y{};
-  y.fill(NAN);
-  onnx::run_layer(path_of("onnx/layer.safetensors").c_str(), expected.x.data(), tokens, y.data());
-  CHECK(difference(y, expected.y) <= tolerance);
 }

@@ -52,8 +52,8 @@ test("PyTorch's encoder", async (t) => {
 /** The kernels of the section about BERT, Keras and ONNX in docs/pytorch.md. Each has a file of weights and a mask. */
 const others = {
   bert_encoder: { recipe: "bert", file: "bert/bert/model.safetensors", mask: "padding" },
-  keras_attention: { recipe: "keras", file: "rows/keras_rows.safetensors", mask: "causal" },
-  onnx_layer: { recipe: "onnx", file: "rows/onnx_rows.safetensors", mask: "none" },
+  keras_attention: { recipe: "keras", file: "keras/attention.safetensors", mask: "causal" },
+  onnx_layer: { recipe: "onnx", file: "onnx/layer.safetensors", mask: "none" },
 };
 for (const [name, { recipe, file, mask }] of Object.entries(others)) {
   test(name, async () => {
