@@ -24,17 +24,28 @@ bool has_tensor(const files::Safetensors& file, const char* name) {
   return file.tensors().find(name) != file.tensors().end();
 }
 
-ResultTensor read_result(const files::Safetensors& file, const std::string& path, const std::string& name) {
+ResultTensor read_result(const files::Safetensors& file, const std::string& name) {
   const auto found = file.tensors().find(name);
-  if (found == file.tensors().end()) throw files::Error(path + ": there is no tensor \"" + name + "\"");
+  if (found == file.tensors().end()) throw files::Error(file.name() + ": there is no tensor \"" + name + "\"");
   const files::Tensor& tensor = found->second;
   if (tensor.dtype != "F32")
-    throw files::Error(path + ": \"" + name + "\" has the dtype " + tensor.dtype + "; expected F32");
+    throw files::Error(file.name() + ": \"" + name + "\" has the dtype " + tensor.dtype + "; expected F32");
   const auto bytes = file.bytes(tensor);
   ResultTensor result{tensor.shape, std::vector<float>(bytes.size() / sizeof(float))};
   if (!result.values.empty()) std::memcpy(result.values.data(), bytes.data(), bytes.size());
   while (result.shape.size() > 1 && result.shape[0] == 1) result.shape.erase(result.shape.begin());
   return result;
+}
+
+// Returns the largest difference of the tensors `name` of two files, relative to the largest recorded magnitude.
+double error_of(const files::Safetensors& recorded, const files::Safetensors& computed, const std::string& name) {
+  const ResultTensor expected = read_result(recorded, name), found = read_result(computed, name);
+  if (expected.shape != found.shape)
+    throw files::Error(computed.name() + ": \"" + name + "\" has the shape " + files::shown(found.shape) + ", but " +
+                       recorded.name() + " has " + files::shown(expected.shape));
+  c_kernel::Difference difference;
+  for (std::size_t i = 0; i < expected.values.size(); ++i) difference.add(expected.values[i], found.values[i]);
+  return difference.relative();
 }
 
 }  // namespace
@@ -45,14 +56,7 @@ double largest_error(const std::string& recorded, const std::string& computed) {
   bool is_compared = false;
   for (const char* name : result_names) {
     if (!has_tensor(recorded_file, name)) continue;
-    const ResultTensor expected = read_result(recorded_file, recorded, name),
-                       found = read_result(computed_file, computed, name);
-    if (expected.shape != found.shape)
-      throw files::Error(computed + ": \"" + name + "\" has the shape " + files::shown(found.shape) + ", but " +
-                         recorded + " has " + files::shown(expected.shape));
-    c_kernel::Difference difference;
-    for (std::size_t i = 0; i < expected.values.size(); ++i) difference.add(expected.values[i], found.values[i]);
-    error = std::max(error, difference.relative());
+    error = std::max(error, error_of(recorded_file, computed_file, name));
     is_compared = true;
   }
   if (!is_compared) throw files::Error(recorded + ": there is no tensor \"last\", \"pooled\" or \"answer\"");
