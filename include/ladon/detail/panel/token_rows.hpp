@@ -87,7 +87,8 @@ struct TokenRowForm {
   // long as `row_overhead_registers` registers.
   static constexpr std::size_t whole = tuples / register_tuples;
   static constexpr std::size_t room = tuples * P.width() / (registers * spread * register_tuples);
-  static constexpr std::size_t faster = P.lanes * whole / (whole + Simd::row_overhead_registers);
+  static constexpr std::size_t all = whole + Simd::row_overhead_registers;
+  static constexpr std::size_t faster = (P.lanes * whole + all - 1) / all;
   static constexpr std::size_t most_tokens = room < faster ? room : faster;
 };
 
@@ -106,7 +107,7 @@ LADON_INLINE constexpr RowsOfPanel rows_of_tokens([[maybe_unused]] std::size_t t
   if constexpr (may_have_token_rows<Simd, P>) {
     constexpr std::size_t most = TokenRowForm<Simd, P, Element, Features>::most_tokens;
     const std::size_t begin = P.packs == 2 && tokens > P.lanes ? P.lanes : 0;
-    if (tokens <= P.width() && tokens - begin <= most) {
+    if (tokens <= P.width() && tokens - begin <= most && (begin == 0 || Simd::has_rows_beyond_pack)) {
       return {static_cast<std::uint16_t>(begin), static_cast<std::uint16_t>(tokens)};
     }
   }

@@ -107,6 +107,7 @@ struct Defaults {
   static constexpr bool multiplies_token_rows = false;
   static constexpr std::size_t row_tile_tokens = 6;
   static constexpr std::size_t row_overhead_registers = 3;
+  static constexpr bool has_rows_beyond_pack = true;
 
   // A single token.
   // Four are 1.2 times as fast as one.

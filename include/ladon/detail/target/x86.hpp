@@ -57,8 +57,14 @@ struct Avx512 : X86 {
   static constexpr std::size_t softmax_chains = 8;  // 27% less time than 1 (Cascade Lake)
 #if LADON_VNNI
   static constexpr std::size_t int8_tile_sums = 24;  // with panel and weights, 27 registers
+#endif
 #if LADON_HAS_SHUFFLE && defined(__AVX512BW__)
   static constexpr bool multiplies_token_rows = true;
+#if !LADON_VNNI
+  // A panel converts its weights, which takes as long for half of it.
+  static constexpr std::size_t row_tile_tokens = 3;  // with 4, g++ 12 spills: a product occupies a register
+  static constexpr std::size_t row_overhead_registers = 2;
+  static constexpr bool has_rows_beyond_pack = false;
 #endif
 #endif
 #if LADON_BFLOAT16_DOT
@@ -88,6 +94,14 @@ struct Avx2 : X86 {
   }
 #endif
   static constexpr std::size_t softmax_chains = 4;  // 16% less time than 1 (Cascade Lake)
+#if LADON_HAS_SHUFFLE && defined(__AVX2__)
+  static constexpr bool multiplies_token_rows = true;
+  static constexpr std::size_t row_tile_tokens = 2;
+#if !LADON_VNNI
+  static constexpr std::size_t row_overhead_registers = 2;
+  static constexpr bool has_rows_beyond_pack = false;
+#endif
+#endif
 #if LADON_VNNI
   static constexpr std::size_t int8_tile_sums = 12;  // Alder Lake needs 10 to hide the latency of vpdpbusd
 #endif
