@@ -274,13 +274,6 @@ std::vector<SourceFile> c_files(const Program& program) {
   return files;
 }
 
-std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& values) {
-  for (const auto& [word, value] : values)
-    for (std::size_t place = text.find(word); place != text.npos; place = text.find(word, place + value.size()))
-      text.replace(place, word.size(), value);
-  return text;
-}
-
 std::vector<CFunction> c_functions(const Program& program) {
   std::vector<CFunction> functions;
   for (const Result* result : exported(program))

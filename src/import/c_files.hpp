@@ -16,9 +16,6 @@ namespace ladon::import {
 // NAME_module.cmake, which describes the functions for WebAssembly modules.
 std::vector<SourceFile> c_files(const Program& program);
 
-// Replaces each word in a text, such as "@NAME@", by its value.
-std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& values);
-
 // A function of NAME.h that computes something.
 struct CFunction {
   std::string name;    // "bert_run"

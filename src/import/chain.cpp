@@ -221,8 +221,9 @@ void Chain::apply(const families::AddPositions& step) {
   } else {
     table = "weights." + vector(step.table, "ladon::MatrixView<const float, " + extents + ">");
   }
-  body.push_back("ladon::add_positions(" + table + ", " + std::to_string(step.first) + ", " + rows.count + ", " +
-                 rows.at + ");");
+  std::string first = std::to_string(step.first);
+  if (!position.empty()) first = step.first == 0 ? position : position + " + " + first;
+  body.push_back("ladon::add_positions(" + table + ", " + first + ", " + rows.count + ", " + rows.at + ");");
   note("add positions: " + (step.table.empty() ? "sinusoids" : step.table));
 }
 

@@ -49,6 +49,8 @@ class Chain {
 
   Lines body{};
   Rows rows;
+  Lines settings{};        // the statements of the body that set the options of the layers, without lengths
+  std::string position{};  // an expression: the position of the first row; empty: 0
 
  private:
   void apply(const families::Step& step);

@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <sstream>
 
+#include "generation.hpp"
 #include "safetensors.hpp"
+#include "text_program.hpp"
 
 namespace ladon::import {
 namespace {
@@ -40,7 +42,8 @@ std::string wrapped(const std::string& text) {
         if (c == ')' || c == '}' || c == '>') ++depth;
         if ((c == '(' || c == '{' || c == '<') && depth-- == 0) break;
       }
-      if (open == 0) break;
+      if (open == 0) open = line.find_first_not_of(' ');  // the bracket is in a line above
+      if (open == 0 || open >= comma) break;
       result += line.substr(0, comma + 1) + "\n";
       line = std::string(open, ' ') + line.substr(comma + 2);
     }
@@ -118,7 +121,7 @@ std::string header(const Program& program) {
           struct_of("The memory of a call.", "Workspace", program.workspace) + tables_text(program) +
           batch_workspace_text(program);
   for (const Function& function : program.functions) text += function_text(function);
-  return text + "}  // namespace " + program.choices.name + "\n";
+  return text + text_types(program) + "}  // namespace " + program.choices.name + "\n";
 }
 
 std::string load_signature(const Program& program) {
@@ -184,19 +187,25 @@ std::string main_text(const Program& program) {
   std::string text = first_line(program) +
                      "// Computes the model. The options are those of ladon/safetensors/records.hpp:\n"
                      "//     " +
-                     name + " FOLDER --inputs IN.safetensors --outputs OUT.safetensors\n";
+                     name + " FOLDER --inputs IN.safetensors --outputs OUT.safetensors\n" + text_usage(program);
   text += "#include <cstdio>\n#include <exception>\n\n#include <ladon/safetensors/records.hpp>\n\n#include \"" + name +
-          "_weights.hpp\"\n\nint main(int argc, char** argv) try {\n"
-          "  ladon::safetensors::Records records(argc, argv);\n"
+          "_weights.hpp\"\n" + text_functions(program) +
+          "\nint main(int argc, char** argv) try {\n"
+          "  ladon::safetensors::Records records(argc, argv" +
+          text_abilities(program) +
+          ");\n"
           "  const ladon::safetensors::Folder folder(records.folder());\n" +
-          other_files(program) + "  const " + name + "::Weights weights = " + name + "::load(folder" +
-          other_arguments(program) + ");\n  static " + name + "::Workspace workspace;\n";
+          text_reading(program) + other_files(program) + "  const " + name + "::Weights weights = " + name +
+          "::load(folder" + other_arguments(program) + ");\n  static " + name + "::Workspace workspace;\n";
   if (!program.tables.empty())
     text += "  static " + name + "::Tables tables;\n  " + name + "::prepare(weights, tables);\n";
   std::set<std::string> read;
   for (const Result& result : program.results) {
     if (result.function == "encode") continue;  // `run` calls it
-    for (const std::string& line : call(program, result, read)) text += "  " + line + "\n";
+    for (const std::string& line : call(program, result, read)) {
+      if (line.starts_with("static float last[")) text += text_writing(program);
+      text += "  " + line + "\n";
+    }
   }
   return text +
          "  records.write();\n  return 0;\n} catch (const std::exception& error) {\n"
@@ -234,7 +243,7 @@ std::string cmake_text(const Program& program) {
          name +
          " main.cpp)\n"
          "target_link_libraries(" +
-         name + " PRIVATE " + name + "_model)\n";
+         name + " PRIVATE " + name + "_model)\n" + text_library(program);
 }
 
 }  // namespace
@@ -248,6 +257,13 @@ std::string other_files(const Program& program) {
 std::string other_arguments(const Program& program) {
   std::string text;
   for (const auto& [folder, file] : program.files) text += ", " + file;
+  return text;
+}
+
+std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& values) {
+  for (const auto& [word, value] : values)
+    for (std::size_t place = text.find(word); place != text.npos; place = text.find(word, place + value.size()))
+      text.replace(place, word.size(), value);
   return text;
 }
 

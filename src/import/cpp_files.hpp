@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "program.hpp"
@@ -11,6 +12,9 @@ namespace ladon::import {
 
 // The beginning of the first line of each file: the importer replaces only files that begin so.
 std::string file_mark(bool is_cmake);
+
+// Replaces each of the words, such as "@NAME@", in a text.
+std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& values);
 
 struct SourceFile {
   std::string name;

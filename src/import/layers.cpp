@@ -49,7 +49,7 @@ double products_of_attention(const Model& m, std::size_t queries, std::size_t ke
 
 }  // namespace
 
-std::string namespace_of(const Stack& stack, PrecisionKind precision) {
+std::string namespace_of(const Stack& stack, PrecisionKind precision, bool writes_texts) {
   std::string model = families::model_text(stack.model);
   if (precision != PrecisionKind::float32) model.insert(model.size() - 1, "    " + precision_member(precision) + ",\n");
   std::string text = "namespace " + stack.name + " {\n\ninline constexpr ladon::Model model" + model +
@@ -57,6 +57,11 @@ std::string namespace_of(const Stack& stack, PrecisionKind precision) {
   if (!stack.rotary.empty())
     text += "using RotaryTable = ladon::RotaryTable<" + text_of(stack.model.position.positions) + ", " +
             text_of(stack.model.position.width) + ">;\n";
+  if (writes_texts)
+    text +=
+        "\n// The model with which a text of at most model.tokens tokens grows by `tokens` tokens in a call.\n"
+        "constexpr ladon::Model text_model(std::size_t tokens) {\n  ladon::Model grows = model;\n"
+        "  grows.keys = model.tokens;\n  grows.tokens = tokens;\n  return grows;\n}\n";
   return text + "\n}  // namespace " + stack.name + "\n";
 }
 
@@ -93,10 +98,10 @@ void Chain::add_tables(const Layers& layers, const std::string& options) {
     for (std::size_t i = 0; i < count; ++i)
       append_lines(program.prepare, families::fill_text(stack.rotary[i], rotary_table(stack, i)));
     const std::size_t kinds = stack.model.kinds.count;
-    if (kinds == 0) body.push_back(options + ".position.table = &" + rotary_table(stack, 0) + ";");
+    if (kinds == 0) settings.push_back(options + ".position.table = &" + rotary_table(stack, 0) + ";");
     for (std::size_t kind = 0; kind < kinds; ++kind)
-      body.push_back(options + ".position.table[" + std::to_string(kind) + "] = &" +
-                     rotary_table(stack, count == 1 ? 0 : kind) + ";");
+      settings.push_back(options + ".position.table[" + std::to_string(kind) + "] = &" +
+                         rotary_table(stack, count == 1 ? 0 : kind) + ";");
   }
   if (!stack.relative_bias) return;
   const auto& [tensor, buckets] = *stack.relative_bias;
@@ -111,7 +116,7 @@ void Chain::add_tables(const Layers& layers, const std::string& options) {
   // The relative mask is the last one, so it is the second of a pair.
   const MaskKind& mask = stack.model.mask;
   const bool is_alone = !stack.attends_memory && !mask.causal && mask.left == all && mask.right == all;
-  body.push_back(options + ".mask" + (is_alone ? "" : ".second") + ".table = &tables." + table + ";");
+  settings.push_back(options + ".mask" + (is_alone ? "" : ".second") + ".table = &tables." + table + ";");
 }
 
 void Chain::apply(const Layers& layers) {
@@ -123,6 +128,7 @@ void Chain::apply(const Layers& layers) {
   body.push_back(own + ".tokens = " + rows.count + ";");
   if (stack.attends_memory) body.push_back("options.memory.keys = " + layers.memory_rows + ";");
   add_tables(layers, own);
+  body.insert(body.end(), settings.begin(), settings.end());
   add_weights(layers);
   const std::string to = target(rows.most, stack.model.model);
   body.push_back(type + "::run(" + rows.at + ", " + (stack.attends_memory ? layers.memory + ", " : "") + "weights." +

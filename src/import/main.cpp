@@ -14,6 +14,7 @@
 #include "families.hpp"
 #include "file_error.hpp"
 #include "flush.hpp"
+#include "generation.hpp"
 #include "member_names.hpp"
 #include "model_folder.hpp"
 #include "output_folder.hpp"
@@ -44,7 +45,8 @@ takes the place of FOLDER below. --cpp writes a CMake project into DIR:
                      headers of Ladon are included, so the file also compiles for a microcontroller
   NAME_weights.hpp   load, which takes the weights from a folder
   NAME_weights.cpp
-  main.cpp           a program: NAME FOLDER --inputs IN.safetensors --outputs OUT.safetensors, or NAME FOLDER ID...
+  main.cpp           a program: NAME FOLDER --inputs IN.safetensors --outputs OUT.safetensors, or NAME FOLDER ID...;
+                     with a tokenizer.json, NAME FOLDER --text TEXT; a language model also has --generate N
   CMakeLists.txt     cmake -S DIR -B DIR/build -DLADON_SOURCE_DIR=... && cmake --build DIR/build
 
 --c writes a CMake project of a C library into DIR, with the files NAME.hpp and NAME_weights.* above and
@@ -87,7 +89,9 @@ void write(const Options& options) {
   const import::Choices choices{.name = import::identifier(options.name.empty() ? last.string() : options.name),
                                 .tokens = options.tokens,
                                 .precision = precision_of(options.precision),
-                                .source = source.string()};
+                                .source = source.string(),
+                                .end_tokens = import::end_tokens_of(folder),
+                                .has_tokenizer = fs::exists(folder / "tokenizer.json")};
   import::ModelFolder model(folder, !options.without_weights);
   auto description = ladon::families::describe(folder, options.tokens, model.tensors());
   const import::Program program = import::program_of(std::move(description), model.tensors(), choices);

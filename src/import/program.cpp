@@ -7,6 +7,7 @@
 
 #include "batch.hpp"
 #include "chain.hpp"
+#include "generation.hpp"
 #include "layers.hpp"
 #include "safetensors.hpp"
 #include "step_tensors.hpp"
@@ -113,10 +114,12 @@ class Builder {
       if (!has_decoder || stack.attends_memory) add_ends(stack);
     }
     if (stacks.size() == 1) add_batch(scene_, stacks.front(), argument_of(stacks.front()));
+    if (stacks.size() == 1) add_generation(stacks.front());
     expect_tensors();
     add_buffers(has_decoder);
     std::string spaces;
-    for (const Stack& stack : stacks) spaces += namespace_of(stack, program_.choices.precision) + "\n";
+    for (const Stack& stack : stacks)
+      spaces += namespace_of(stack, program_.choices.precision, program_.generation.has_value()) + "\n";
     program_.parts.insert(0, spaces);
   }
 
@@ -147,10 +150,10 @@ class Builder {
   void expect_order(const Stack& stack) const {
     const std::string where = "the stack " + files::in_quotes(stack.name), input = identifier(stack.input.name);
     static const std::set<std::string> reserved{
-        "weights",   "tables",        "workspace", "x",     "y",         "memory", "last",     "pooled", "answer",
-        "options",   "tokens",        "frames",    "rows",  "state",     "load",   "run",      "pool",   "head",
-        "encode",    "decode",        "prepare",   "embed", "run_batch", "texts",  "embedded", "size_t", "memory_rows",
-        "last_rows", "decoder_tokens"};
+        "weights",   "tables",         "workspace", "x",     "y",         "memory", "last",     "pooled", "answer",
+        "options",   "tokens",         "frames",    "rows",  "state",     "load",   "run",      "pool",   "head",
+        "encode",    "decode",         "prepare",   "embed", "run_batch", "texts",  "embedded", "size_t", "memory_rows",
+        "last_rows", "decoder_tokens", "first"};
     if (identifier(stack.name) != stack.name || reserved.contains(stack.name))
       throw Unsupported(where + " needs another name: of small letters, digits and _, and no name of the program");
     if (reserved.contains(input))
@@ -207,6 +210,7 @@ class Builder {
     chained.emplace_back(Layers{&stack, layers_of(stack)});
     for (const Step& step : stack.behind) chained.emplace_back(step);
     chain.run(chained, output);
+    settings_ = chain.settings;
     chain.body.push_back("return " + chain.rows.count + ";");
     add_function(program_,
                  {"Computes the last hidden state `" + output + "` [rows][" + std::to_string(chain.rows.width) +
@@ -302,6 +306,23 @@ class Builder {
     return true;
   }
 
+  void add_generation(const Stack& stack) {
+    const Argument argument = argument_of(stack);
+    program_.generation = generation_of(scene_, stack, argument, settings_);
+    if (!program_.generation) return;
+    program_.headers.insert("model/generation.hpp");
+    const Lines& body = program_.generation->embed;
+    const bool has_positions =
+        std::any_of(body.begin(), body.end(), [](auto& line) { return line.find("first") != line.npos; });
+    add_function(program_,
+                 {"Writes the input `embedded` [tokens][" + std::to_string(stack.model.model) +
+                  "] of the layers for the tokens first, first + 1, .. of a text."},
+                 "void", "embed",
+                 "const std::int32_t* " + argument.name + ", std::size_t " + (has_positions ? "first" : "/*first*/") +
+                     ", std::size_t tokens, ",
+                 body, "embedded");
+  }
+
   void add_buffers(bool has_memory) {
     Lines buffers;
     const auto add = [&](const char* name, std::size_t numbers) {
@@ -314,6 +335,7 @@ class Builder {
   Program& program_;
   Scene scene_;
   std::size_t memory_numbers_ = 0;
+  Lines settings_{};  // the statements that set the options of the layers
 };
 
 }  // namespace

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -26,7 +28,9 @@ struct Choices {
   std::string name;        // the namespace, and the beginning of the names of files
   std::size_t tokens = 0;  // the largest number of tokens of a call; 0: from config.json
   PrecisionKind precision = PrecisionKind::float32;
-  std::string source;  // the config.json, for messages
+  std::string source;                      // the config.json, for messages
+  std::vector<std::int32_t> end_tokens{};  // of a text
+  bool has_tokenizer = false;              // the folder has a tokenizer.json
 };
 
 using Lines = std::vector<std::string>;
@@ -73,6 +77,16 @@ struct Row {
   double multiply_adds = 0;  // of the largest call
 };
 
+// What a language model needs to write a text token by token.
+struct Generation {
+  std::string stack;           // its namespace
+  std::string layers;          // the member of Weights
+  std::size_t vocabulary = 0;  // logits
+  std::size_t tokens = 0;      // the longest text
+  Lines embed{};               // the body of the function from ids to the input of the layers
+  Lines settings{};            // statements that set the options of the layers
+};
+
 struct Program {
   Description description;
   Choices choices;
@@ -85,6 +99,7 @@ struct Program {
   Lines batch_workspace{};  // empty without run_batch (batch.hpp)
   std::vector<Function> functions{};
   std::vector<Result> results{};
+  std::optional<Generation> generation{};
   std::vector<Row> rows{};
   std::set<std::string> used{};  // the names of all tensors outside the layers
   // Folders inside the model's folder that have tensors, too, and the names of their files in the program.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ladon/safetensors/records.hpp>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -14,12 +16,30 @@
 namespace ladon::safetensors {
 namespace {
 
+constexpr std::array<const char*, 5> of_generation = {"--generate", "--temperature", "--top-k", "--top-p", "--seed"};
+
+bool is_option(const std::string& word, const Records::Abilities& abilities) {
+  if (word == "--inputs" || word == "--outputs" || (abilities.takes_text && word == "--text")) return true;
+  return abilities.writes_text && std::find(of_generation.begin(), of_generation.end(), word) != of_generation.end();
+}
+
+// Returns whether `word` is a number, which `number` receives.
+bool is_number(const std::string& word, auto& number) {
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc() && end == word.data() + word.size();
+}
+
 std::int32_t id_of(const std::string& word) {
   std::int32_t id = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
-  if (error != std::errc() || end != word.data() + word.size())
-    throw Error(files::in_quotes(word) + " is no token id and no option; the options are --inputs and --outputs");
-  return id;
+  if (is_number(word, id)) return id;
+  throw Error(files::in_quotes(word) + " is no token id and no option of this program, such as --inputs and --outputs");
+}
+
+template <class Number>
+Number number_of(const std::string& option, const std::string& value) {
+  Number number = 0;
+  if (!is_number(value, number) || !(number >= 0)) throw Error(option + " is " + files::in_quotes(value));
+  return number;
 }
 
 template <class T>
@@ -41,22 +61,35 @@ struct Records::Given {
   File file;
 };
 
-Records::Records(int argc, const char* const* argv) {
+Records::Records(int argc, const char* const* argv, const Abilities& abilities) {
   std::string inputs;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    if (word == "--inputs" || word == "--outputs") {
-      if (++i == argc) throw Error(word + " needs the name of a file");
-      (word == "--inputs" ? inputs : outputs_) = argv[i];
+    if (is_option(word, abilities)) {
+      if (++i == argc) throw Error(word + " needs a value");
+      read_option(word, argv[i], inputs);
     } else if (folder_.empty()) {
       folder_ = word;
     } else {
       words_.push_back(id_of(word));
     }
   }
-  if (folder_.empty() || (inputs.empty() == words_.empty()))
-    throw Error("usage: FOLDER --inputs IN.safetensors [--outputs OUT.safetensors], or FOLDER ID...");
+  const int given = !inputs.empty() + !words_.empty() + !text_.empty();
+  if (folder_.empty() || given != 1)
+    throw Error("usage: FOLDER --inputs IN.safetensors [--outputs OUT.safetensors], or FOLDER ID..." +
+                std::string(abilities.takes_text ? ", or FOLDER --text TEXT" : ""));
   if (!inputs.empty()) given_ = std::make_unique<Given>(Given{File(inputs)});
+}
+
+void Records::read_option(const std::string& option, const std::string& value, std::string& inputs) {
+  if (option == "--inputs") inputs = value;
+  if (option == "--outputs") outputs_ = value;
+  if (option == "--text") text_ = value;
+  if (option == "--generate") generation_.tokens = number_of<std::size_t>(option, value);
+  if (option == "--temperature") generation_.temperature = number_of<float>(option, value);
+  if (option == "--top-k") generation_.top_k = number_of<std::size_t>(option, value);
+  if (option == "--top-p") generation_.top_p = number_of<float>(option, value);
+  if (option == "--seed") generation_.seed = number_of<std::uint64_t>(option, value);
 }
 
 Records::~Records() = default;

@@ -3,30 +3,56 @@
 //
 //     PROGRAM FOLDER --inputs IN.safetensors --outputs OUT.safetensors
 //     PROGRAM FOLDER ID...
+//     PROGRAM FOLDER --text "All is well"
+//     PROGRAM FOLDER (ID... | --text TEXT) --generate N [--temperature T] [--top-k K] [--top-p P] [--seed S]
 //
 // IN.safetensors has a tensor given.NAME for each argument of the model: I64 or I32 token ids, or F32 numbers. A first
 // extent of 1 counts as a batch. With ids on the command line, these are the only argument. Without --outputs, the
-// program prints the last result.
+// program prints the last result. --text and --generate are for programs that take a text, or write one: at most N
+// tokens, chosen as ladon/model/sampling.hpp describes.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ladon::safetensors {
 
+// How many tokens a program writes, and how it chooses them. 0 tokens: the program writes no text.
+struct Generation {
+  std::size_t tokens = 0;
+  float temperature = 0;
+  std::size_t top_k = 0;
+  float top_p = 1;
+  std::uint64_t seed = 0;
+};
+
 class Records {
  public:
+  // The options that a program has, beside --inputs and --outputs.
+  struct Abilities {
+    bool takes_text = false;
+    bool writes_text = false;
+  };
+
   // The functions throw Error, which names the argument of the command line, or the tensor.
-  Records(int argc, const char* const* argv);
+  Records(int argc, const char* const* argv, const Abilities& abilities);
+  Records(int argc, const char* const* argv) : Records(argc, argv, {}) {}
   ~Records();
   Records(const Records&) = delete;
   Records& operator=(const Records&) = delete;
 
   // The folder of the model.
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
+
+  // The argument of --text, or "". `set_ids` gives the ids of the text.
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  void set_ids(std::vector<std::int32_t> ids) { words_ = std::move(ids); }
+
+  [[nodiscard]] const Generation& generation() const noexcept { return generation_; }
 
   // Returns the token ids given.NAME: from 1 to `most` ids, each smaller than `rows`.
   [[nodiscard]] std::vector<std::int32_t> ids(const std::string& name, std::size_t most, std::size_t rows) const;
@@ -47,7 +73,10 @@ class Records {
     const float* values;
     std::size_t rows, width;
   };
-  std::string folder_, outputs_;
+  void read_option(const std::string& option, const std::string& value, std::string& inputs);
+
+  std::string folder_, outputs_, text_;
+  Generation generation_{};
   std::vector<std::int32_t> words_{};  // the ids of the command line
   std::unique_ptr<Given> given_;
   std::vector<Result> results_{};
