@@ -134,7 +134,7 @@ LADON_INLINE constexpr auto token_scale(From features) noexcept {
 
 // Quantises one pack of a panel. `to` receives the tuples (detail/panel/token_rows.hpp).
 template <int FeatureBits, class Element, class From, class To>
-LADON_INLINE constexpr void quantise_pack(From features, To to, float* parameters) noexcept {
+LADON_INLINE constexpr void quantise_pack(From features, To&& to, float* parameters) noexcept {
   using Pack = typename From::Pack;
   using Dot = vec::TupleDot<Element, Pack>;
   static_assert(From::block % Dot::tuple_size == 0);
@@ -294,7 +294,7 @@ struct alignas(64) LinearInput<precision::BFloat16, Vectors, Tokens, MostFeature
     }
   }
   template <class Pack, std::size_t Width, std::size_t Features, class To>
-  static LADON_INLINE constexpr void round_pack(const float* from, To to) noexcept {
+  static LADON_INLINE constexpr void round_pack(const float* from, To&& to) noexcept {
     for (std::size_t i = 0; i < Features; i += 2) {
       Pack pair[2];
       load_pair<Pack, Width, Features>(from, i, pair);
