@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "c_batch.hpp"
+#include "c_text.hpp"
 #include "module_description.hpp"
 #include "safetensors.hpp"
 
@@ -22,7 +23,8 @@ typedef enum ladon_model_status {
   LADON_MODEL_BAD_LENGTH = 4,      /* a length is 0, or larger than the model allows */
   LADON_MODEL_BAD_ID = 5,          /* a token id is not in the vocabulary */
   LADON_MODEL_MISALIGNED = 6,      /* the workspace or the weights are not aligned to 64 bytes */
-  LADON_MODEL_UNSUPPORTED_ISA = 7  /* this machine lacks the instructions for which the library was compiled */
+  LADON_MODEL_UNSUPPORTED_ISA = 7, /* this machine lacks the instructions for which the library was compiled */
+  LADON_MODEL_FULL = 8             /* a text has the largest number of tokens */
 } ladon_model_status;
 #endif
 )";
@@ -117,7 +119,8 @@ std::string c_header(const Program& program) {
       name + "_workspace_bytes(void);\n\n";
   for (const Result* result : exported(program))
     text += comment(program, *result) + signature(program, *result, name + "_") + ";\n\n";
-  return text + c_batch_declarations(program) + "#ifdef __cplusplus\n}\n#endif\n#endif\n";
+  return text + c_batch_declarations(program) + c_text_declarations(program) +
+         "#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }
 
 // Returns the statements that check the arguments.
@@ -215,7 +218,7 @@ std::string c_source(const Program& program) {
     head.replace(head.find('@'), result->function.size() + 1, "LADON_MODEL_FUNCTION(" + result->function + ")");
     text += "\n" + head + " {\n" + checks(program, *result) + calls(program, *result) + "  return LADON_MODEL_OK;\n}\n";
   }
-  return text + c_batch_definitions(program) + "}\n";
+  return text + c_batch_definitions(program) + c_text_definitions(program) + "}\n";
 }
 
 // Returns the list of the C functions, which the functions of a library with several instruction sets include.
@@ -229,7 +232,7 @@ std::string function_list(const Program& program) {
     text += "LADON_FUNCTION(ladon_model_status, " + result->function + ", " + whole.substr(whole.find('(')) + ", (" +
             passed(run_of(program)) + result->name + ", " + rows + "workspace))\n";
   }
-  return text + c_batch_list(program);
+  return text + c_batch_list(program) + c_text_list(program);
 }
 
 // Returns the program that writes the file of all weights.
