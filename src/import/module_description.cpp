@@ -39,6 +39,12 @@ std::string function(const CFunction& called, const Program& program) {
          "," + member("hasRows", called.has_rows) + "}";
 }
 
+std::string texts(const Program& program) {
+  if (!program.generation) return "";
+  return ",\"texts\":{" + member("most", program.generation->tokens) + "," +
+         member("vocabulary", program.generation->vocabulary) + "}";
+}
+
 // Returns the objects of a list, as the members of a JSON array.
 template <class List, class Text>
 std::string array(const List& list, Text&& text) {
@@ -58,7 +64,7 @@ SourceFile module_description(const Program& program) {
               member("precision", std::string(precision_name(program.choices.precision))) +
               ",\"inputs\":" + array(c_arguments(program), input) + ",\"functions\":" +
               array(c_functions(program), [&](const CFunction& called) { return function(called, program); }) +
-              "}]==])\n"};
+              texts(program) + "}]==])\n"};
 }
 
 }  // namespace ladon::import

@@ -8,8 +8,9 @@ import type { Tokenizer } from "./tokenizer.js";
 
 /** A Model, or the model of a wrapper, with a head. */
 export interface LanguageModel {
-  readonly description: Pick<ModelDescription, "name" | "inputs" | "functions">;
+  readonly description: Pick<ModelDescription, "name" | "inputs" | "functions" | "texts">;
   head(inputs: any): Float32Array;
+  logits?(ids: readonly number[]): Float32Array;
 }
 
 export interface GeneratorOptions {
@@ -92,7 +93,7 @@ export class Generator {
     let begin = performance.now();
     while (ids.length < most) {
       if (signal?.aborted) fail("aborted", `generate: ${signal.reason}`, undefined, undefined, signal.reason);
-      const id = choose(this.model.head({ [this.#input.name]: ids }));
+      const id = choose(this.#logits(ids));
       if (this.#eos.includes(id)) return;
       ids.push(id);
       yield { id, text: textOf(id) };
@@ -100,6 +101,12 @@ export class Generator {
       await pause();
       begin = performance.now();
     }
+  }
+
+  /** A model without caches computes the whole text again. */
+  #logits(ids: readonly number[]): Float32Array {
+    const { model } = this;
+    return model.description.texts && model.logits ? model.logits(ids) : model.head({ [this.#input.name]: ids });
   }
 
   #idsOf(prompt: string | ArrayLike<number>): number[] {

@@ -26,6 +26,10 @@ export interface Exports {
   readonly start?: (weights: number, bytes: number) => number; // start, pool and head: of a model
   readonly pool?: (...pointers: number[]) => number;
   readonly head?: (...pointers: number[]) => number;
+  readonly text_bytes?: () => number; // text_bytes to text_logits: of a language model
+  readonly text_start?: (...pointers: number[]) => number;
+  readonly text_next?: (token: number, ...pointers: number[]) => number;
+  readonly text_logits?: (text: number) => number;
 }
 
 type FunctionName = Exclude<keyof Exports, "memory" | "__heap_base">;

@@ -34,6 +34,13 @@ export interface ModelFunction {
   readonly hasRows: boolean;
 }
 
+/** The texts that a language model writes. */
+export interface ModelTexts {
+  /** The largest number of tokens. */
+  readonly most: number;
+  readonly vocabulary: number;
+}
+
 export interface ModelDescription {
   readonly ladonModel: number;
   /** The version of the C++ headers that the module was made from. */
@@ -43,6 +50,8 @@ export interface ModelDescription {
   readonly precision: "float32" | "bfloat16" | "int8" | "rotated_int8";
   readonly inputs: readonly ModelInput[];
   readonly functions: readonly ModelFunction[];
+  /** Undefined if the model writes no texts. */
+  readonly texts?: ModelTexts;
 }
 
 const isInput = (one: any): boolean =>
@@ -52,6 +61,7 @@ const isInput = (one: any): boolean =>
   one.width > 0;
 const isFunction = (one: any): boolean =>
   typeof one?.name === "string" && typeof one.result === "string" && isSize(one.most) && isSize(one.width);
+const isTexts = (one: any): boolean => one === undefined || (isSize(one?.most) && isSize(one.vocabulary));
 
 const parse = (section: BufferSource): any => {
   try {
@@ -70,13 +80,14 @@ export const describeModel = (module: WebAssembly.Module): ModelDescription => {
   if (given?.ladonModel !== undefined && given.ladonModel !== modelAbi) {
     fail("version", "module's format", modelAbi, given.ladonModel);
   }
-  const { inputs, functions, ladonModel } = given ?? {};
+  const { inputs, functions, ladonModel, texts } = given ?? {};
   const isSound =
     ladonModel === modelAbi &&
     Array.isArray(inputs) &&
     inputs.every(isInput) &&
     Array.isArray(functions) &&
-    functions.every(isFunction);
+    functions.every(isFunction) &&
+    isTexts(texts);
   if (!isSound) fail("not-a-module", "description of a model", "inputs and functions", "other values or none");
   return given;
 };

@@ -7,6 +7,7 @@ const errors: Record<number, readonly [ErrorCode, string]> = {
   3: ["weights", "the weights are those of another model, or damaged"],
   4: ["length", "a length is 0, or larger or smaller than the model allows"],
   5: ["length", "a token id is not in the vocabulary"],
+  8: ["length", "the text has the largest number of tokens"],
 };
 
 /** Throws if a C function of a model returned another status than LADON_MODEL_OK. */

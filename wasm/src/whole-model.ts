@@ -8,6 +8,7 @@ import { describeModel, type ModelDescription, type ModelFunction } from "./mode
 import { loadModule, type ModelSource, type ModuleOptions } from "./model-source.js";
 import { checkModelStatus } from "./model-status.js";
 import { loadWeights, type ModelWeightsOptions } from "./model-weights.js";
+import { TextCache } from "./text-cache.js";
 
 export interface ModelOptions extends ModuleOptions, ModelWeightsOptions {
   readonly module: ModelSource;
@@ -35,6 +36,7 @@ export class Model<Inputs extends ModelInputs = ModelInputs> {
   #memory: ModuleMemory | undefined;
   readonly #inputs: InputBlocks;
   readonly #results = new Map<string, ResultBlock>();
+  #texts: TextCache | undefined;
 
   static async load<Inputs extends ModelInputs = ModelInputs>(options: ModelOptions): Promise<Model<Inputs>> {
     checkOptions(options, ["module", "weights", "sha256", "progress", "signal", "cache", "variant"]);
@@ -69,9 +71,21 @@ export class Model<Inputs extends ModelInputs = ModelInputs> {
     return this.#call("head", inputs);
   }
 
+  /**
+   * Computes the logits of the token that follows the text `ids`, in a language model. The model keeps the caches of the
+   * latest text: if `ids` continue that text, only the new tokens are computed.
+   */
+  logits(ids: readonly number[]): Float32Array {
+    const memory = this.#alive();
+    const { texts, name } = this.description;
+    if (!texts) return fail("option", name, "a language model", this.description.functions.map((one) => one.name));
+    return (this.#texts ??= new TextCache(memory, texts)).logits(ids);
+  }
+
   /** Frees the memory. Results stay valid. */
   free(): void {
     this.#memory = undefined;
+    this.#texts = undefined;
   }
 
   #alive(): ModuleMemory {

@@ -110,6 +110,14 @@ test("stories260K writes the stories of llama2.c", { skip }, async () => {
   const model = await load();
   assert.ok(!(model instanceof Model), "the wrapper has its own copy of the class");
   const generator = new Generator(model, { tokenizer, eos });
+  const near = (a, b) => a.every((value, i) => Math.abs(value - b[i]) < 1e-4);
+  for (const ids of [[1, 5, 9], [1, 5, 9, 7], [1, 5, 9, 7, 300, 2], [1, 5, 9, 7], [4]]) {
+    assert.ok(near(model.logits(ids), model.head({ input_ids: ids })), `logits after ${ids}`);
+  }
+  for (const ids of [[1, 5, 512], [], new Array(5000).fill(1)]) {
+    assert.throws(() => model.logits(ids), { name: "LadonError", code: "length" });
+  }
+  assert.ok(near(model.logits([1, 5]), model.head({ input_ids: [1, 5] })), "logits after an error");
   for (const { prompt, steps, text } of JSON.parse(readFileSync(expected, "utf8")).cases) {
     let story = prompt;
     const tokens = steps - tokenizer.encode(prompt).length + 1;
