@@ -43,10 +43,7 @@ std::vector<const Result*> exported(const Program& program) {
     if (result.function != "encode" && result.function != "decode") results.push_back(&result);
   return results;
 }
-const Result& run_of(const Program& program) {
-  return *std::find_if(program.results.begin(), program.results.end(),
-                       [](const Result& result) { return result.function == "run"; });
-}
+const Result& run_of(const Program& program) { return *result_of(program, "run"); }
 
 // Returns the parameters of the model's arguments, as C has them.
 std::string parameters(const Result& run) {
@@ -262,7 +259,7 @@ std::string image_source(const Program& program) {
 }  // namespace
 
 std::vector<SourceFile> c_files(const Program& program) {
-  if (std::none_of(program.results.begin(), program.results.end(), [](auto& r) { return r.function == "run"; }))
+  if (result_of(program, "run") == nullptr)
     throw files::Error(program.choices.source +
                        ": C libraries have one model; this folder has several stacks, and --cpp "
                        "writes a function for each");
