@@ -58,7 +58,7 @@ PARTS = [
          pictures={"scaling": "Microseconds a token over tokens and over the model's width"}),
     Part("minilm", ["bench", "minilm"],
          ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"], tables.minilm("minilm"),
-         waits=True),
+         waits=True, pictures={"minilm": "Microseconds a token, and speed beside the fastest library, by tokens"}),
     Part("minilm_int8", ["bench", "minilm", "--precision", "int8"],
          ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"], tables.minilm("minilm_int8"),
          waits=True),

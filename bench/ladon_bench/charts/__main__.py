@@ -10,7 +10,7 @@ import json
 import pathlib
 
 from ladon_bench import figures
-from ladon_bench.charts import machine, peers
+from ladon_bench.charts import machine, minilm, peers
 from ladon_bench.paths import BENCH
 
 
@@ -36,8 +36,16 @@ def draw_roofline(known, folder):
         machine.draw_roofline(known["ceilings"], rows, folder / "roofline.svg")
 
 
+def draw_minilm(known, folder):
+    """Draws the figures of all precisions together, so the files of all precisions must be given."""
+    parts = {"float32": "minilm", "bfloat16": "minilm_bfloat16", "int8": "minilm_int8"}
+    if known.keys() >= set(parts.values()):
+        minilm.draw({precision: known[name] for precision, name in parts.items()}, folder / "minilm.svg")
+
+
 DRAW = {"ceilings": draw_roofline,
         "memory": lambda known, folder: machine.draw_memory(known["memory"]["rows"], folder / "memory.svg"),
+        "minilm": draw_minilm,
         "start": lambda known, folder: machine.draw_start(known["start"]["rows"], folder / "start.svg"),
         "threads": lambda known, folder: machine.draw_threads(known["threads"]["rows"], folder / "threads.svg")}
 

@@ -23,7 +23,8 @@ from ladon_bench.peers.model_contestant import ModelContestant
 from ladon_bench.peers.rounds import race
 from ladon_bench.process import Process, python_peers
 
-TOKENS = [8, 11, 32, 128]  # lengths of a single sentence
+# Lengths of a single sentence: whole registers and panels, and lengths just above them.
+TOKENS = [4, 8, 9, 12, 16, 17, 20, 24, 32, 33, 40, 65, 100, 128]
 SENTENCES = [1, 2, 4, 8, 16, 32]  # numbers of sentences of mixed lengths
 SHORTEST, LONGEST = 4, 40  # tokens of sentences of mixed lengths
 SEED = 20261101
