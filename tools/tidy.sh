@@ -13,7 +13,7 @@ tidy_bash() {
   need shellcheck
   say "shellcheck"
   shellcheck "$root"/dev "$root"/tools/*.sh "$root"/.ci/run "$root"/bench/code_size "$root"/bench/arm/count "$root"/bench/firmware/inner_loops \
-    "$root"/bench/peers/llama2c "$root"/examples/firmware/board/run "$root"/tests/instructions/tile_loops "$root"/tools/lock_requirements
+    "$root"/bench/peers/llama2c "$root"/examples/firmware/board/run "$root"/tests/instructions/tile_loops "$root"/tools/lock_requirements "$root"/findings/run "$root"/findings/*.sh
 }
 
 tidy_python() {
