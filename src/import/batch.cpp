@@ -31,18 +31,13 @@ std::string passed(const Program& program, const std::string& function) {
 
 // Adds the function embed, the steps before the layers. Returns whether it makes one row of each token.
 bool add_embed(Scene& scene, const families::Stack& stack, const Argument& argument) {
-  const Program before = scene.program;  // `run` has the same parts
-  Chain chain(scene, stack.name,
-              {.at = argument.name, .count = argument.count, .most = argument.most, .read_only = true});
-  const std::vector<Operation> steps(stack.input.steps.begin(), stack.input.steps.end());
-  chain.run(steps, "embedded");
-  scene.program = before;
-  if (chain.rows.count != argument.count) return false;
-  add_function(scene.program,
-               {"Computes the input of the layers, `embedded` [" + argument.count + "][" +
-                std::to_string(chain.rows.width) + "]."},
-               "void", "embed", "const std::int32_t* " + argument.name + ", std::size_t " + argument.count + ", ",
-               std::move(chain.body), "embedded");
+  auto [body, rows] = input_steps(scene, stack, argument);
+  if (rows.count != argument.count) return false;
+  add_function(
+      scene.program,
+      {"Computes the input of the layers, `embedded` [" + argument.count + "][" + std::to_string(rows.width) + "]."},
+      "void", "embed", "const std::int32_t* " + argument.name + ", std::size_t " + argument.count + ", ",
+      std::move(body), "embedded");
   return true;
 }
 

@@ -45,25 +45,15 @@ std::vector<const Result*> exported(const Program& program) {
 }
 const Result& run_of(const Program& program) { return *result_of(program, "run"); }
 
-// Returns the parameters of the model's arguments, as C has them.
-std::string parameters(const Result& run) {
-  std::string text;
-  for (const Argument& argument : run.arguments) {
-    text += (argument.kind == Kind::ids ? "const int32_t *" : "const float *") + argument.name + ", ";
-    if (!argument.fixed) text += "size_t " + argument.count + ", ";
-  }
-  return text;
-}
 std::string passed(const Result& run) {
   std::string text;
-  for (const Argument& argument : run.arguments)
-    text += argument.name + ", " + (argument.fixed ? "" : argument.count + ", ");
+  for (const Argument& argument : run.arguments) text += arguments(argument);
   return text;
 }
 
 std::string signature(const Program& program, const Result& result, const std::string& prefix) {
   const std::string rows = is_end(result) ? "" : "size_t *" + result.name + "_rows, ";
-  return "ladon_model_status " + prefix + result.function + "(" + parameters(run_of(program)) + "float *" +
+  return "ladon_model_status " + prefix + result.function + "(" + c_parameters(run_of(program).arguments) + "float *" +
          result.name + ", " + rows + "void *workspace)";
 }
 
@@ -129,15 +119,7 @@ std::string checks(const Program& program, const Result& result) {
       result.name + " == nullptr" + (is_end(result) ? "" : " || " + result.name + "_rows == nullptr");
   for (const Argument& argument : run_of(program).arguments) text += " || " + argument.name + " == nullptr";
   text += ") return LADON_MODEL_NULL;\n";
-  for (const Argument& argument : run_of(program).arguments) {
-    if (argument.fixed) continue;
-    text += "  if (" + argument.count + " == 0 || " + argument.count + " > " + std::to_string(argument.most) +
-            ") return LADON_MODEL_BAD_LENGTH;\n";
-    if (argument.kind == Kind::ids)
-      text += "  if (!are_below(" + std::to_string(argument.rows) + ", " + argument.name + ", " + argument.count +
-              ")) return LADON_MODEL_BAD_ID;\n";
-  }
-  return text;
+  return text + c_checks(run_of(program).arguments);
 }
 
 // Returns the statements that call the functions of the C++ program whose last result is `result`.
@@ -257,6 +239,28 @@ std::string image_source(const Program& program) {
 }
 
 }  // namespace
+
+std::string c_parameters(const std::vector<Argument>& arguments) {
+  std::string text;
+  for (const Argument& argument : arguments) {
+    text += (argument.kind == Kind::ids ? "const int32_t *" : "const float *") + argument.name + ", ";
+    if (!argument.fixed) text += "size_t " + argument.count + ", ";
+  }
+  return text;
+}
+
+std::string c_checks(const std::vector<Argument>& arguments) {
+  std::string text;
+  for (const Argument& argument : arguments) {
+    if (argument.fixed) continue;
+    text += "  if (" + argument.count + " == 0 || " + argument.count + " > " + std::to_string(argument.most) +
+            ") return LADON_MODEL_BAD_LENGTH;\n";
+    if (argument.kind == Kind::ids)
+      text += "  if (!are_below(" + std::to_string(argument.rows) + ", " + argument.name + ", " + argument.count +
+              ")) return LADON_MODEL_BAD_ID;\n";
+  }
+  return text;
+}
 
 std::vector<SourceFile> c_files(const Program& program) {
   if (result_of(program, "run") == nullptr)

@@ -26,4 +26,8 @@ struct CFunction {
 std::vector<CFunction> c_functions(const Program& program);
 const std::vector<Argument>& c_arguments(const Program& program);
 
+// Return the parameters for arguments of the model, and statements that check their lengths and ids.
+std::string c_parameters(const std::vector<Argument>& arguments);
+std::string c_checks(const std::vector<Argument>& arguments);
+
 }  // namespace ladon::import

@@ -3,25 +3,60 @@
 
 #include <algorithm>
 #include <cctype>
+#include <string>
+#include <vector>
 
-#include "cpp_files.hpp"
+#include "c_files.hpp"
+#include "generation.hpp"
 
 namespace ladon::import {
 namespace {
 
+std::vector<Argument> source_of(const Generation& generation) {
+  if (!generation.source) return {};
+  return {*generation.source};
+}
+// Whether the caller may leave out the beginning of a text.
+bool has_starts(const Program& program, const Generation& generation) {
+  return generation.source && !program.choices.text_tokens.starts.empty();
+}
+std::string prompt_comment(const Program& program, const Generation& generation) {
+  if (!generation.source) return " Begins a text with the `@COUNT@` tokens of a prompt.";
+  return " Computes the encoder, and begins a text with the `@COUNT@` tokens `@IDS@`" +
+         std::string(has_starts(program, generation)
+                         ? "; a null pointer\n * stands for the tokens of the model's settings."
+                         : ".");
+}
+
+std::string start_parameters(const Generation& generation) {
+  std::vector<Argument> all = source_of(generation);
+  all.push_back(generation.ids);
+  return "(" + c_parameters(all) + "const ladon_model_sampling *sampling, int32_t *next, void *text, void *workspace)";
+}
+
 std::string with_names(const Program& program, const Generation& generation, const std::string& text) {
   std::string upper = program.choices.name;
   std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
-  return filled(text, {{"@NAMES@", upper},
+  const Argument& ids = generation.ids;
+  const std::string starts = "  if (" + ids.name + " == nullptr)\n    " + ids.name + " = @NAME@::start_tokens, " +
+                             ids.count + " = " + std::to_string(program.choices.text_tokens.starts.size()) + ";\n";
+  const std::string null = generation.source ? generation.source->name + " == nullptr || " : "";
+  return filled(text, {{"@PROMPT_COMMENT@", prompt_comment(program, generation)},
+                       {"@START_PARAMETERS@", start_parameters(generation)},
+                       {"@START_ARGUMENTS@", "(" + prompt_arguments(generation) + "sampling, next, text, workspace)"},
+                       {"@STARTS@", has_starts(program, generation) ? starts : ""},
+                       {"@NULLS@", null + ids.name + " == nullptr"},
+                       {"@CHECKS@", c_checks(source_of(generation))},
+                       {"@PROMPT@", prompt_arguments(generation)},
+                       {"@IDS@", ids.name},
+                       {"@COUNT@", ids.count},
+                       {"@NAMES@", upper},
                        {"@NAME@", program.choices.name},
                        {"@TOKENS@", std::to_string(generation.tokens)},
                        {"@VOCABULARY@", std::to_string(generation.vocabulary)},
                        {"@TABLES@", program.tables.empty() ? "" : "state.tables, "}});
 }
 
-constexpr const char* start_parameters =
-    "(const int32_t *ids, size_t tokens, const ladon_model_sampling *sampling, int32_t *next, void *text, void "
-    "*workspace)";
 constexpr const char* next_parameters = "(int32_t token, int32_t *next, void *text, void *workspace)";
 
 }  // namespace
@@ -49,14 +84,14 @@ typedef struct ladon_model_sampling {
  * is a multiple of 64 as `text`. Its content need not be set before @NAME@_text_start. */
 size_t @NAME@_text_bytes(void);
 
-/* Begins a text with the `tokens` tokens of a prompt. Writes the token that follows to `next`; the text does not contain
- * it yet. `next` is -1 if no logit is a number. With a null pointer as `sampling`, the likeliest token follows. */
-ladon_model_status @NAME@_text_start)") +
-                        start_parameters + R"(;
+/*@PROMPT_COMMENT@ Writes the token that follows to `next`;
+ * the text does not contain it yet. `next` is -1 if no logit is a number. With a null pointer as `sampling`, the
+ * likeliest token follows. */
+ladon_model_status @NAME@_text_start@START_PARAMETERS@;
 
 /* Appends a token to a text that has begun. Writes the token that follows to `next`. A text of @NAMES@_MOST_TEXT_TOKENS
  * tokens gives LADON_MODEL_FULL. */
-ladon_model_status @NAME@_text_next)" +
+ladon_model_status @NAME@_text_next)") +
                         next_parameters + R"(;
 
 /* Returns 1 if a text ends with this token, and otherwise 0. */
@@ -80,9 +115,7 @@ namespace {
   return reinterpret_cast<std::uintptr_t>(text) % 64 == 0 ? static_cast<@NAME@::Text*>(text) : nullptr;
 }
 
-ladon_model_status append(const int32_t* ids, size_t tokens, int32_t* next, @NAME@::Text& text, Workspace& memory) {
-  @NAME@::TextParts parts{state.weights, @TABLES@memory.parts};
-  *next = text.next(parts, ids, tokens);
+ladon_model_status status_of(const @NAME@::Text& text) {
   switch (text.status()) {
     case ladon::TextStatus::ready: return LADON_MODEL_OK;
     case ladon::TextStatus::unknown_token: return LADON_MODEL_BAD_ID;
@@ -97,28 +130,28 @@ ladon_model_status append(const int32_t* ids, size_t tokens, int32_t* next, @NAM
 extern "C" {
 size_t LADON_MODEL_FUNCTION(text_bytes)(void) { return sizeof(@NAME@::Text); }
 
-ladon_model_status LADON_MODEL_FUNCTION(text_start))") +
-                        start_parameters + R"( {
+ladon_model_status LADON_MODEL_FUNCTION(text_start)@START_PARAMETERS@ {
   if (!state.started) return LADON_MODEL_NOT_STARTED;
-  if (ids == nullptr || next == nullptr || text == nullptr) return LADON_MODEL_NULL;
+@STARTS@  if (@NULLS@ || next == nullptr || text == nullptr) return LADON_MODEL_NULL;
   @NAME@::Text* const begun = text_at(text);
   Workspace* const memory = memory_at(workspace);
   if (begun == nullptr || memory == nullptr) return LADON_MODEL_MISALIGNED;
-  begun->clear();
-  begun->choose.start(sampling == nullptr ? ladon::Sampling{}
-                                          : ladon::Sampling{sampling->temperature, sampling->top_k, sampling->top_p,
-                                                            sampling->seed});
-  return append(ids, tokens, next, *begun, *memory);
+@CHECKS@  const ladon::Sampling chosen = sampling == nullptr ? ladon::Sampling{}
+                                                       : ladon::Sampling{sampling->temperature, sampling->top_k,
+                                                                         sampling->top_p, sampling->seed};
+  *next = @NAME@::start_text(@PROMPT@state.weights, @TABLES@*begun, memory->parts, chosen);
+  return status_of(*begun);
 }
 
-ladon_model_status LADON_MODEL_FUNCTION(text_next))" +
+ladon_model_status LADON_MODEL_FUNCTION(text_next))") +
                         next_parameters + R"( {
   if (!state.started) return LADON_MODEL_NOT_STARTED;
   if (next == nullptr || text == nullptr) return LADON_MODEL_NULL;
   @NAME@::Text* const begun = text_at(text);
   Workspace* const memory = memory_at(workspace);
   if (begun == nullptr || memory == nullptr) return LADON_MODEL_MISALIGNED;
-  return append(&token, 1, next, *begun, *memory);
+  *next = @NAME@::next_token(token, state.weights, @TABLES@*begun, memory->parts);
+  return status_of(*begun);
 }
 
 int LADON_MODEL_FUNCTION(text_ends)(int32_t token) { return @NAME@::ends_text(token) ? 1 : 0; }
@@ -132,12 +165,14 @@ const float* LADON_MODEL_FUNCTION(text_logits)(void* text) {
 
 std::string c_text_list(const Program& program) {
   if (!program.generation) return "";
-  return std::string(
-             "LADON_FUNCTION(size_t, text_bytes, (void), ())\nLADON_FUNCTION(ladon_model_status, text_start, ") +
-         start_parameters + ", (ids, tokens, sampling, next, text, workspace))\n" +
-         "LADON_FUNCTION(ladon_model_status, text_next, " + next_parameters + ", (token, next, text, workspace))\n" +
-         "LADON_FUNCTION(int, text_ends, (int32_t token), (token))\n"
-         "LADON_FUNCTION(const float *, text_logits, (void *text), (text))\n";
+  return with_names(program, *program.generation,
+                    "LADON_FUNCTION(size_t, text_bytes, (void), ())\n"
+                    "LADON_FUNCTION(ladon_model_status, text_start, @START_PARAMETERS@, @START_ARGUMENTS@)\n"
+                    "LADON_FUNCTION(ladon_model_status, text_next, " +
+                        std::string(next_parameters) +
+                        ", (token, next, text, workspace))\n"
+                        "LADON_FUNCTION(int, text_ends, (int32_t token), (token))\n"
+                        "LADON_FUNCTION(const float *, text_logits, (void *text), (text))\n");
 }
 
 }  // namespace ladon::import

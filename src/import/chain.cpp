@@ -121,6 +121,19 @@ void Chain::run(std::span<const Operation> operations, const std::string& destin
   if (rows.at != destination) body.push_back("std::copy_n(" + rows.at + ", " + numbers() + ", " + destination + ");");
 }
 
+InputSteps input_steps(Scene& scene, const families::Stack& stack, const Argument& argument,
+                       const std::string& position) {
+  Program copy = scene.program;
+  Scene other{copy, scene.tensors, scene.names, scene.x, scene.y, scene.table};
+  Chain chain(other, stack.name,
+              {.at = argument.name, .count = argument.count, .most = argument.most, .width = 1, .read_only = true});
+  chain.position = position;
+  const std::vector<Operation> steps(stack.input.steps.begin(), stack.input.steps.end());
+  chain.run(steps, "embedded");
+  scene.x = other.x, scene.y = other.y;
+  return {std::move(chain.body), std::move(chain.rows)};
+}
+
 void Chain::apply(const families::Step& step) {
   std::visit([this](const auto& item) { this->apply(item); }, step);
 }

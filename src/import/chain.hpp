@@ -104,6 +104,16 @@ class Chain {
   std::string ids_{};  // the argument with the token ids
 };
 
+// The steps before the layers, as a function of their own.
+struct InputSteps {
+  Lines body;
+  Rows rows;
+};
+// Translates the steps before the layers of a stack, which write `embedded`. Adds nothing to the program, because `run`
+// has the same steps. `position` is an expression for the position of the first row; empty: 0.
+InputSteps input_steps(Scene& scene, const families::Stack& stack, const Argument& argument,
+                       const std::string& position = "");
+
 // Returns how many rows a Prepend puts in front; of other operations, 0.
 std::size_t prepended(const Operation& operation);
 // Returns the address of a number behind other numbers: "x + 32".

@@ -113,8 +113,9 @@ std::string constants_text(const Program& program) {
 }
 
 std::string header(const Program& program) {
-  std::string text =
-      first_line(program) + "#pragma once\n\n#include <algorithm>\n#include <cstddef>\n#include <cstdint>\n\n";
+  std::string text = first_line(program) +
+                     "#pragma once\n\n#include <algorithm>\n#include <cstddef>\n#include <cstdint>\n" +
+                     (program.generation ? "#include <limits>\n\n" : "\n");
   for (const std::string& name : program.headers) text += "#include <ladon/" + name + ">\n";
   text += "\nnamespace " + program.choices.name + " {\n\n" + program.parts +
           (program.parts.ends_with("\n\n") ? "" : "\n") + constants_text(program) + weights_text(program) +
@@ -200,10 +201,13 @@ std::string main_text(const Program& program) {
   if (!program.tables.empty())
     text += "  static " + name + "::Tables tables;\n  " + name + "::prepare(weights, tables);\n";
   std::set<std::string> read;
+  // The lines behind the prompt of a text.
+  const bool has_source = program.generation && program.generation->source;
+  const std::string behind_prompt = has_source ? "const auto " + program.generation->ids.name : "static float last[";
   for (const Result& result : program.results) {
     if (result.function == "encode") continue;  // `run` calls it
     for (const std::string& line : call(program, result, read)) {
-      if (line.starts_with("static float last[")) text += text_writing(program);
+      if (line.starts_with(behind_prompt)) text += text_writing(program);
       text += "  " + line + "\n";
     }
   }

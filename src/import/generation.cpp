@@ -4,17 +4,38 @@
 #include <algorithm>
 #include <utility>
 
-#include "config.hpp"
-
 namespace ladon::import {
 namespace {
 
 bool adds_rows(const families::Step& step) { return std::holds_alternative<families::Prepend>(step); }
 
-const Result* head_of(const Program& program) {
-  for (const Result& result : program.results)
-    if (result.function == "head" && result.arguments[0].fixed && result.arguments[0].name == "last") return &result;
-  return nullptr;
+const Result* head_of_last(const Program& program) {
+  const Result* const head = result_of(program, "head");
+  return head != nullptr && head->arguments[0].fixed && head->arguments[0].name == "last" ? head : nullptr;
+}
+
+void expect_ids(const char* key, const std::vector<std::int32_t>& ids, std::size_t vocabulary) {
+  for (const std::int32_t id : ids)
+    if (static_cast<std::size_t>(id) >= vocabulary)
+      throw Unsupported(std::string(key) + " has the id " + std::to_string(id) + ", and the vocabulary has " +
+                        std::to_string(vocabulary) + " tokens");
+}
+void expect_tokens(const TextTokens& tokens, std::size_t vocabulary) {
+  expect_ids("\"suppress_tokens\" or \"bad_words_ids\"", tokens.suppressed, vocabulary);
+  expect_ids("\"begin_suppress_tokens\"", tokens.suppressed_first, vocabulary);
+  expect_ids("\"decoder_start_token_id\" or a forced id", tokens.starts, vocabulary);
+}
+
+std::string array_of(const std::string& comment, const char* name, const std::vector<std::int32_t>& ids) {
+  if (ids.empty()) return "";
+  std::string text;
+  for (const std::int32_t id : ids) text += (text.empty() ? "" : ", ") + std::to_string(id);
+  return "// " + comment + "\ninline constexpr std::int32_t " + name + "[] = {" + text + "};\n\n";
+}
+// Returns a loop that makes tokens impossible.
+std::string suppression(const char* tokens, const std::string& logits) {
+  return std::string("for (const std::int32_t id : ") + tokens + ") " + logits +
+         "[id] = -std::numeric_limits<float>::infinity();\n";
 }
 
 std::string taken(const Program& program) {
@@ -29,8 +50,8 @@ std::string parts_of(const Program& program, const Generation& generation) {
   };
   std::string text =
       "// The parts of the model, as ladon/model/generation.hpp describes them.\nstruct TextParts {\n"
-      "  template <std::size_t Tokens>\n  using Stack = ladon::Encoder<" +
-      generation.stack +
+      "  template <std::size_t Tokens>\n  using Stack = ladon::" +
+      std::string(generation.source ? "Decoder<" : "Encoder<") + generation.stack +
       "::text_model(Tokens)>;\n"
       "  static constexpr std::size_t vocabulary = " +
       std::to_string(generation.vocabulary) + ";\n\n  const Weights& model;\n" +
@@ -40,8 +61,10 @@ std::string parts_of(const Program& program, const Generation& generation) {
       "  void embed(const std::int32_t* ids, std::size_t first, std::size_t tokens, float* x) const {\n    " +
       name + "::embed(ids, first, tokens, " + arguments("embed") +
       "x, workspace);\n  }\n"
-      "  void head(const float* y, float* logits) const { " +
-      name + "::head(y, " + arguments("head") + "logits, workspace); }\n";
+      "  void head(const float* y, float* logits) const {\n    " +
+      name + "::head(y, " + arguments("head") + "logits, workspace);\n" +
+      (program.choices.text_tokens.suppressed.empty() ? "" : "    " + suppression("suppressed_tokens", "logits")) +
+      "  }\n";
   if (!generation.settings.empty()) {
     text +=
         "  template <class AnyStack>\n  typename AnyStack::Options options() const {\n"
@@ -52,74 +75,83 @@ std::string parts_of(const Program& program, const Generation& generation) {
   return text + "};\n\n";
 }
 
-}  // namespace
-
-std::vector<std::int32_t> end_tokens_of(const std::filesystem::path& folder) {
-  for (const char* name : {"generation_config.json", "config.json"}) {
-    const auto path = folder / name;
-    if (!std::filesystem::exists(path)) continue;
-    const nlohmann::json json = families::read_json(path);
-    const auto found = json.find("eos_token_id");
-    if (found == json.end() || found->is_null()) continue;
-    std::vector<std::int32_t> tokens;
-    for (const nlohmann::json& token : found->is_array() ? *found : nlohmann::json::array({*found})) {
-      if (!token.is_number_integer() || token < 0 || token > 0x7fffffff)
-        throw safetensors::Error(path.string() + ": \"eos_token_id\" is " + found->dump() + ", and not a token id");
-      tokens.push_back(token.get<std::int32_t>());
-    }
-    return tokens;
+std::string start_text(const Program& program, const Generation& generation, const std::string& parts) {
+  const std::string prompt = generation.ids.name + ", " + generation.ids.count;
+  std::string text =
+      "// Begins a text with the tokens of a prompt. Returns the token that follows, which the text does not contain "
+      "yet.\n// Returns ladon::no_token if the text is full, or if an id is not in the vocabulary: text.status().\n";
+  if (generation.source) text += "// The layers attend to the output of `encode`.\n";
+  text += "inline std::int32_t start_text(" + prompt_parameters(generation) + taken(program) +
+          ", const ladon::Sampling& sampling = {}) noexcept {\n" + parts;
+  if (generation.source) {
+    text += "  const std::size_t rows = encode(" + arguments(*generation.source) + "weights, " +
+            (takes_tables(program, "encode") ? "tables, " : "") +
+            "workspace.memory, workspace);\n  text.clear();\n  if (rows == 0) return ladon::no_token;\n"
+            "  text.start(parts, workspace.memory, rows);\n";
+  } else {
+    text += "  text.clear();\n";
   }
-  return {};
+  text += "  text.choose.start(sampling);\n";
+  if (program.choices.text_tokens.suppressed_first.empty())
+    return text + "  return text.next(parts, " + prompt + ");\n}\n\n";
+  return text + "  if (text.read(parts, " + prompt + ") != ladon::TextStatus::ready) return ladon::no_token;\n  " +
+         suppression("suppressed_first_tokens", "text.logits()") + "  return text.choose(text.logits());\n}\n\n";
 }
+
+}  // namespace
 
 std::optional<Generation> generation_of(Scene& scene, const families::Stack& stack, const Argument& argument,
                                         const Lines& settings) {
-  Program& program = scene.program;
+  const Program& program = scene.program;
   const auto& steps = stack.input.steps;
-  const Result* const head = head_of(program);
-  const bool is_causal = stack.model.mask.causal && !stack.attends_memory && !stack.relative_bias;
+  const Result* const head = head_of_last(program);
+  // A stack that attends to a memory is always causal.
+  const bool is_causal = stack.attends_memory || (stack.model.mask.causal && !stack.relative_bias);
   const bool is_simple = argument.kind == Kind::ids && stack.behind.empty() && stack.pooler.empty() &&
                          std::none_of(steps.begin(), steps.end(), adds_rows);
   if (!is_causal || !is_simple || head == nullptr || head->width != argument.rows) return std::nullopt;
+  expect_tokens(program.choices.text_tokens, argument.rows);
+  std::optional<Argument> source;
+  if (stack.attends_memory) source = result_of(program, "run")->arguments[0];
+  return Generation{.stack = stack.name,
+                    .layers = stack.attends_memory ? stack.name + "_layers" : "layers",
+                    .vocabulary = argument.rows,
+                    .tokens = stack.model.tokens,
+                    .embed = input_steps(scene, stack, argument, "first").body,
+                    .settings = settings,
+                    .ids = argument,
+                    .source = source};
+}
 
-  const Program before = program;  // has all that the steps add to a program, because `run` has the same steps
-  Rows rows{.at = argument.name, .count = argument.count, .most = argument.most, .width = 1, .read_only = true};
-  Chain chain(scene, stack.name, rows);
-  chain.position = "first";
-  const std::vector<Operation> operations(steps.begin(), steps.end());
-  chain.run(operations, "embedded");
-  Generation generation{.stack = stack.name,
-                        .layers = "layers",
-                        .vocabulary = argument.rows,
-                        .tokens = stack.model.tokens,
-                        .embed = std::move(chain.body),
-                        .settings = settings};
-  program = before;
-  return generation;
+std::string prompt_parameters(const Generation& generation) {
+  return (generation.source ? parameters(*generation.source) : "") + parameters(generation.ids);
+}
+std::string prompt_arguments(const Generation& generation) {
+  return (generation.source ? arguments(*generation.source) : "") + arguments(generation.ids);
 }
 
 std::string text_types(const Program& program) {
   if (!program.generation) return "";
   const Generation& generation = *program.generation;
+  const TextTokens& tokens = program.choices.text_tokens;
   const std::size_t prompt = std::min<std::size_t>(generation.tokens, 32);
+  const std::string parts =
+      std::string("  TextParts parts{weights, ") + (program.tables.empty() ? "" : "tables, ") + "workspace};\n";
   std::string ends = "token == ladon::no_token";
-  for (const std::int32_t token : program.choices.end_tokens) ends += " || token == " + std::to_string(token);
-  return parts_of(program, generation) +
-         "// A text: its caches, and all memory of a call. At first all 0.\n"
-         "using Text = ladon::TextGenerator<TextParts, " +
-         std::to_string(prompt) +
-         ">;\n\n"
-         "// Begins a text with the tokens of a prompt. Returns the token that follows, which the text does not "
-         "contain "
-         "yet.\n// Returns ladon::no_token if the text is full, or if an id is not in the vocabulary: text.status().\n"
-         "inline std::int32_t start_text(const std::int32_t* ids, std::size_t tokens, " +
-         taken(program) + ", const ladon::Sampling& sampling = {}) noexcept {\n  TextParts parts{weights, " +
-         (program.tables.empty() ? "" : "tables, ") +
-         "workspace};\n  text.clear();\n  text.choose.start(sampling);\n  return text.next(parts, ids, tokens);\n}\n\n"
+  for (const std::int32_t token : tokens.ends) ends += " || token == " + std::to_string(token);
+  return array_of("These tokens never follow.", "suppressed_tokens", tokens.suppressed) +
+         array_of("These tokens do not follow the prompt.", "suppressed_first_tokens", tokens.suppressed_first) +
+         (generation.source ? array_of("A text begins with these tokens, or with others that the caller gives.",
+                                       "start_tokens", tokens.starts)
+                            : "") +
+         parts_of(program, generation) +
+         "// A text: its caches, and all memory of a call. At first all 0.\nusing Text = "
+         "ladon::TextGenerator<TextParts, " +
+         std::to_string(prompt) + ">;\n\n" + start_text(program, generation, parts) +
          "// Appends a token to the text. Returns the token that follows, or ladon::no_token.\n"
          "inline std::int32_t next_token(std::int32_t token, " +
-         taken(program) + ") noexcept {\n  TextParts parts{weights, " + (program.tables.empty() ? "" : "tables, ") +
-         "workspace};\n  return text.next(parts, &token, 1);\n}\n\n"
+         taken(program) + ") noexcept {\n" + parts +
+         "  return text.next(parts, &token, 1);\n}\n\n"
          "// Whether no token follows.\nconstexpr bool ends_text(std::int32_t token) { return " +
          ends + "; }\n\n";
 }

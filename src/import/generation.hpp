@@ -2,19 +2,12 @@
 // The part of a program that writes a text token by token.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "chain.hpp"
 
 namespace ladon::import {
-
-// Returns the tokens that end a text: "eos_token_id" of generation_config.json, or else of config.json. Throws Error if
-// the value is not a token id or a list of token ids.
-std::vector<std::int32_t> end_tokens_of(const std::filesystem::path& folder);
 
 // Returns the embeddings as a function of their own if the program, which has all other functions, can write texts: a
 // causal stack behind a table of embeddings, and a head with a logit for each token. `settings` are the lines that set
@@ -24,5 +17,9 @@ std::optional<Generation> generation_of(Scene& scene, const families::Stack& sta
 
 // Returns the end of NAME.hpp: the type Text and the functions start_text and next_token.
 std::string text_types(const Program& program);
+
+// Returns the parameters of start_text for a prompt, as C++ has them, and the arguments of a call with these names.
+std::string prompt_parameters(const Generation& generation);
+std::string prompt_arguments(const Generation& generation);
 
 }  // namespace ladon::import

@@ -14,13 +14,13 @@
 #include "families.hpp"
 #include "file_error.hpp"
 #include "flush.hpp"
-#include "generation.hpp"
 #include "member_names.hpp"
 #include "model_folder.hpp"
 #include "output_folder.hpp"
 #include "program.hpp"
 #include "safetensors.hpp"
 #include "summary.hpp"
+#include "text_tokens.hpp"
 
 namespace import = ladon::import;
 
@@ -90,7 +90,7 @@ void write(const Options& options) {
                                 .tokens = options.tokens,
                                 .precision = precision_of(options.precision),
                                 .source = source.string(),
-                                .end_tokens = import::end_tokens_of(folder),
+                                .text_tokens = import::text_tokens_of(folder),
                                 .has_tokenizer = fs::exists(folder / "tokenizer.json")};
   import::ModelFolder model(folder, !options.without_weights);
   auto description = ladon::families::describe(folder, options.tokens, model.tensors());

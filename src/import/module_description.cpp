@@ -40,7 +40,7 @@ std::string function(const CFunction& called, const Program& program) {
 }
 
 std::string texts(const Program& program) {
-  if (!program.generation) return "";
+  if (!program.generation || program.generation->source) return "";  // wasm/src has no texts behind an encoder
   return ",\"texts\":{" + member("most", program.generation->tokens) + "," +
          member("vocabulary", program.generation->vocabulary) + "}";
 }

@@ -43,13 +43,6 @@ Argument argument_of(const Stack& stack) {
   return argument;
 }
 
-std::string parameters(const Argument& argument) {
-  const std::string type = argument.kind == Kind::ids ? "const std::int32_t* " : "const float* ";
-  return type + argument.name + ", " + (argument.fixed ? "" : "std::size_t " + argument.count + ", ");
-}
-std::string arguments(const Argument& argument) {
-  return argument.name + ", " + (argument.fixed ? "" : argument.count + ", ");
-}
 std::string described(const Argument& argument) {
   switch (argument.kind) {
     case Kind::ids:
@@ -114,18 +107,20 @@ class Builder {
       if (!has_decoder || stack.attends_memory) add_ends(stack);
     }
     if (stacks.size() == 1) add_batch(scene_, stacks.front(), argument_of(stacks.front()));
-    if (stacks.size() == 1) add_generation(stacks.front());
+    if (stacks.size() == 1 || has_decoder) add_generation(stacks.back());
     expect_tensors();
     add_buffers(has_decoder);
     std::string spaces;
     for (const Stack& stack : stacks)
-      spaces += namespace_of(stack, program_.choices.precision, program_.generation.has_value()) + "\n";
+      spaces += namespace_of(stack, program_.choices.precision,
+                             program_.generation && program_.generation->stack == stack.name) +
+                "\n";
     program_.parts.insert(0, spaces);
   }
 
  private:
   [[nodiscard]] std::string suffix(const Stack& stack) const {
-    return program_.description.stacks.size() == 1 ? "" : "_" + stack.name;
+    return program_.description.stacks.size() == 1 || stack.attends_memory ? "" : "_" + stack.name;
   }
   void expect_precision() const {
     for (const auto& [name, tensor] : scene_.tensors)
@@ -233,6 +228,7 @@ class Builder {
     chained.emplace_back(Layers{&stack, layers_of(stack), "memory", "memory_rows"});
     for (const Step& step : stack.behind) chained.emplace_back(step);
     chain.run(chained, "last");
+    settings_ = chain.settings;
     chain.body.push_back("return " + chain.rows.count + ";");
     const std::string width = std::to_string(chain.rows.width);
     add_function(program_,
@@ -250,7 +246,7 @@ class Builder {
          "return decode(" + arguments(argument) + "workspace.memory, memory_rows, " + decode + "last, workspace);"},
         "last");
     memory_numbers_ = memory.most * memory.width;
-    program_.results.back() = {"run", "last", chain.rows.most, chain.rows.width, {memory.arguments[0], argument}};
+    program_.results.push_back({"run", "last", chain.rows.most, chain.rows.width, {memory.arguments[0], argument}});
   }
 
   // The pooler and the head, if the checkpoint has their tensors.
@@ -315,11 +311,11 @@ class Builder {
     const bool has_positions =
         std::any_of(body.begin(), body.end(), [](auto& line) { return line.find("first") != line.npos; });
     add_function(program_,
-                 {"Writes the input `embedded` [tokens][" + std::to_string(stack.model.model) +
+                 {"Writes the input `embedded` [" + argument.count + "][" + std::to_string(stack.model.model) +
                   "] of the layers for the tokens first, first + 1, .. of a text."},
                  "void", "embed",
                  "const std::int32_t* " + argument.name + ", std::size_t " + (has_positions ? "first" : "/*first*/") +
-                     ", std::size_t tokens, ",
+                     ", std::size_t " + argument.count + ", ",
                  body, "embedded");
   }
 
@@ -352,6 +348,14 @@ void add_function(Program& program, Lines comment, const std::string& result, co
                                "inline " + result + " " + name + "(" + parameters + weights + tables + "float* " +
                                    output + ", " + workspace + ") noexcept",
                                std::move(body)});
+}
+
+std::string parameters(const Argument& argument) {
+  const std::string type = argument.kind == Kind::ids ? "const std::int32_t* " : "const float* ";
+  return type + argument.name + ", " + (argument.fixed ? "" : "std::size_t " + argument.count + ", ");
+}
+std::string arguments(const Argument& argument) {
+  return argument.name + ", " + (argument.fixed ? "" : argument.count + ", ");
 }
 
 const Result* result_of(const Program& program, const std::string& function) {

@@ -23,14 +23,22 @@ struct Unsupported : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Tokens of a text.
+struct TextTokens {
+  std::vector<std::int32_t> ends{};              // end a text
+  std::vector<std::int32_t> starts{};            // begin a text of a decoder that attends to the output of an encoder
+  std::vector<std::int32_t> suppressed{};        // never follow
+  std::vector<std::int32_t> suppressed_first{};  // do not follow the prompt
+};
+
 // What the user chooses.
 struct Choices {
   std::string name;        // the namespace, and the beginning of the names of files
   std::size_t tokens = 0;  // the largest number of tokens of a call; 0: from config.json
   PrecisionKind precision = PrecisionKind::float32;
-  std::string source;                      // the config.json, for messages
-  std::vector<std::int32_t> end_tokens{};  // of a text
-  bool has_tokenizer = false;              // the folder has a tokenizer.json
+  std::string source;  // the config.json, for messages
+  TextTokens text_tokens{};
+  bool has_tokenizer = false;  // the folder has a tokenizer.json
 };
 
 using Lines = std::vector<std::string>;
@@ -79,12 +87,14 @@ struct Row {
 
 // What a language model needs to write a text token by token.
 struct Generation {
-  std::string stack;           // its namespace
-  std::string layers;          // the member of Weights
-  std::size_t vocabulary = 0;  // logits
-  std::size_t tokens = 0;      // the longest text
-  Lines embed{};               // the body of the function from ids to the input of the layers
-  Lines settings{};            // statements that set the options of the layers
+  std::string stack;                 // its namespace
+  std::string layers;                // the member of Weights
+  std::size_t vocabulary = 0;        // logits
+  std::size_t tokens = 0;            // the longest text
+  Lines embed{};                     // the body of the function from ids to the input of the layers
+  Lines settings{};                  // statements that set the options of the layers
+  Argument ids{};                    // of `run`
+  std::optional<Argument> source{};  // what an encoder reads, to whose output the layers attend
 };
 
 struct Program {
@@ -114,6 +124,11 @@ Program program_of(Description description, const families::Tensors& tensors, co
 // parameters are left out if no line of the body mentions them.
 void add_function(Program& program, Lines comment, const std::string& result, const std::string& name,
                   const std::string& parameters, Lines body, const std::string& output);
+
+// Return the parameters and the arguments for an argument of the model: "const float* x, std::size_t frames, ", and
+// "x, frames, ".
+std::string parameters(const Argument& argument);
+std::string arguments(const Argument& argument);
 
 // Returns the rows that a function writes, or null if the program lacks the function.
 const Result* result_of(const Program& program, const std::string& function);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text_program.hpp"
 
+#include <vector>
+
 #include "cpp_files.hpp"
+#include "safetensors.hpp"
 
 namespace ladon::import {
 namespace {
@@ -10,21 +13,27 @@ namespace {
 std::string passed(const Program& program) {
   return std::string("weights, ") + (program.tables.empty() ? "" : "tables, ") + "text, workspace";
 }
+// Whether the model reads token ids, which a tokenizer makes of a text.
 bool takes_text(const Program& program) {
   const Result* const run = result_of(program, "run");
-  return program.choices.has_tokenizer && run != nullptr && run->arguments.size() == 1 &&
-         run->arguments[0].kind == Kind::ids;
+  const bool takes_ids = run != nullptr && run->arguments[0].kind == Kind::ids;
+  return program.choices.has_tokenizer && takes_ids && (run->arguments.size() == 1 || program.generation);
+}
+bool needs_tokenizer(const Program& program) {
+  return takes_text(program) || (program.choices.has_tokenizer && program.generation);
 }
 
 constexpr const char* tokenizer_functions = R"(#ifdef LADON_HAS_TOKENIZER
-std::vector<std::int32_t> ids_of(const std::string& folder, const std::string& text) {
+constexpr bool has_tokenizer = true;
+[[maybe_unused]] std::vector<std::int32_t> ids_of(const std::string& folder, const std::string& text) {
   return ladon::Tokenizer(folder + "/tokenizer.json").encode(text).ids;
 }
 [[maybe_unused]] std::string text_of(const std::string& folder, const std::vector<std::int32_t>& ids) {
   return ladon::Tokenizer(folder + "/tokenizer.json").decode(ids);
 }
 #else
-std::vector<std::int32_t> ids_of(const std::string&, const std::string&) {
+constexpr bool has_tokenizer = false;
+[[maybe_unused]] std::vector<std::int32_t> ids_of(const std::string&, const std::string&) {
   throw ladon::safetensors::Error("--text needs ladon::tokenizer: install cargo 1.85, and run CMake again");
 }
 [[maybe_unused]] std::string text_of(const std::string&, const std::vector<std::int32_t>&) { return ""; }
@@ -40,7 +49,7 @@ constexpr const char* prints_ids =
 )";
 constexpr const char* prints_text =
     R"(void print(const ladon::safetensors::Records& records, const std::vector<std::int32_t>& ids) {
-  if (!records.text().empty()) {
+  if (@PRINTS_TEXT@) {
     std::printf("%s\n", text_of(records.folder(), ids).c_str());
     return;
   }
@@ -49,11 +58,11 @@ constexpr const char* prints_text =
 
 )";
 constexpr const char* writes_text = R"(// Prints the tokens that follow a prompt.
-void write_text(const ladon::safetensors::Records& records, const std::vector<std::int32_t>& prompt, const @NAME@::Weights& weights, @TABLES@@NAME@::Text& text, @NAME@::Workspace& workspace) {
+void write_text(const ladon::safetensors::Records& records, @PROMPT@const @NAME@::Weights& weights, @TABLES@@NAME@::Text& text, @NAME@::Workspace& workspace) {
   const ladon::safetensors::Generation& chosen = records.generation();
   const ladon::Sampling sampling{.temperature = chosen.temperature, .top_k = chosen.top_k, .top_p = chosen.top_p, .seed = chosen.seed};
   std::vector<std::int32_t> ids;
-  std::int32_t id = @NAME@::start_text(prompt.data(), prompt.size(), @PASSED@, sampling);
+  std::int32_t id = @NAME@::start_text(@PASSED_PROMPT@@PASSED@, sampling);
   while (!@NAME@::ends_text(id)) {
     ids.push_back(id);
     if (ids.size() == chosen.tokens) break;
@@ -65,18 +74,44 @@ void write_text(const ladon::safetensors::Records& records, const std::vector<st
 
 )";
 
+// What a text begins with: the arguments of start_text.
+std::vector<Argument> prompt_of(const Generation& generation) {
+  if (!generation.source) return {generation.ids};
+  return {*generation.source, generation.ids};
+}
+
+std::string writing_functions(const Program& program, const Generation& generation) {
+  const std::string& name = program.choices.name;
+  std::string prompt, passed_prompt;
+  for (const Argument& argument : prompt_of(generation)) {
+    prompt += std::string("const std::vector<") + (argument.kind == Kind::ids ? "std::int32_t" : "float") + ">& " +
+              argument.name + ", ";
+    passed_prompt += pass_argument(argument);
+  }
+  const std::string text = (needs_tokenizer(program) ? prints_text : prints_ids) + std::string(writes_text);
+  return filled(text, {{"@NAME@", name},
+                       {"@PRINTS_TEXT@", takes_text(program) ? "!records.text().empty()" : "has_tokenizer"},
+                       {"@PROMPT@", prompt},
+                       {"@TABLES@", program.tables.empty() ? "" : "const " + name + "::Tables& tables, "},
+                       {"@PASSED_PROMPT@", passed_prompt},
+                       {"@PASSED@", passed(program)}});
+}
+
 }  // namespace
 
 std::string text_usage(const Program& program) {
   std::string text;
   if (takes_text(program)) text += "//     @NAME@ FOLDER --text TEXT\n";
-  if (program.generation) text += "//     @NAME@ FOLDER ID... --generate N\n";
+  if (program.generation) {
+    const Kind kind = prompt_of(*program.generation)[0].kind;
+    text += std::string("//     @NAME@ FOLDER ") + (kind == Kind::ids ? "ID..." : "--inputs IN.safetensors") +
+            " --generate N\n";
+  }
   return filled(text, {{"@NAME@", program.choices.name}});
 }
 
 std::string text_functions(const Program& program) {
-  const std::string& name = program.choices.name;
-  const bool tokenizes = takes_text(program);
+  const bool tokenizes = needs_tokenizer(program);
   std::string text;
   if (tokenizes)
     text += R"(
@@ -87,11 +122,7 @@ std::string text_functions(const Program& program) {
   if (!tokenizes && !program.generation) return text;
   text += "\nnamespace {\n\n";
   if (tokenizes) text += tokenizer_functions;
-  if (program.generation)
-    text += (tokenizes ? prints_text : prints_ids) +
-            filled(writes_text, {{"@NAME@", name},
-                                 {"@TABLES@", program.tables.empty() ? "" : "const " + name + "::Tables& tables, "},
-                                 {"@PASSED@", passed(program)}});
+  if (program.generation) text += writing_functions(program, *program.generation);
   return text + "}  // namespace\n";
 }
 
@@ -110,12 +141,28 @@ std::string text_reading(const Program& program) {
 
 std::string text_writing(const Program& program) {
   if (!program.generation) return "";
-  return "  if (records.generation().tokens != 0) {\n    static " + program.choices.name +
-         "::Text text;\n    write_text(records, input_ids, " + passed(program) + ");\n    return 0;\n  }\n";
+  const std::string& name = program.choices.name;
+  std::string text = "  if (records.generation().tokens != 0) {\n", arguments;
+  for (const Argument& argument : prompt_of(*program.generation)) arguments += argument.name + ", ";
+  if (const Argument& ids = program.generation->ids; program.generation->source) {
+    // transformers has the same name for the beginning of a text.
+    const std::string given = read_argument(ids, name + "::");
+    const std::string starts =
+        "std::vector<std::int32_t>(std::begin(" + name + "::start_tokens), std::end(" + name + "::start_tokens))";
+    const std::string value = given.substr(given.find("records."));
+    text += "    const auto " + ids.name + " = " +
+            (program.choices.text_tokens.starts.empty()
+                 ? value
+                 : "records.has(" + files::in_quotes(ids.name) + ")\n                  ? " +
+                       value.substr(0, value.size() - 1) + "\n                  : " + starts + ";") +
+            "\n";
+  }
+  return text + "    static " + name + "::Text text;\n    write_text(records, " + arguments + passed(program) +
+         ");\n    return 0;\n  }\n";
 }
 
 std::string text_library(const Program& program) {
-  if (!takes_text(program)) return "";
+  if (!needs_tokenizer(program)) return "";
   return filled(R"(
 # --text needs ladon::tokenizer, which is there if there is cargo.
 if(COMMAND ladon_need_tokenizer)

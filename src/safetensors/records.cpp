@@ -94,7 +94,11 @@ void Records::read_option(const std::string& option, const std::string& value, s
 
 Records::~Records() = default;
 
-std::vector<std::int32_t> Records::ids(const std::string& name, std::size_t most, std::size_t rows) const {
+bool Records::has(const std::string& name) const { return given_ && given_->file.tensors().contains("given." + name); }
+
+std::vector<std::int32_t> Records::ids(const std::string& name, std::size_t most, std::size_t rows) {
+  if (words_name_.empty()) words_name_ = name;
+  if (!given_ && name != words_name_) throw Error("the model needs --inputs with a tensor given." + name);
   std::vector<std::int64_t> ids(words_.begin(), words_.end());
   if (given_) {
     const auto found = given_->file.tensors().find("given." + name);

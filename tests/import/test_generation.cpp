@@ -9,6 +9,7 @@
 #include "generation.hpp"
 #include "testing/fixtures.hpp"
 #include "text_program.hpp"
+#include "text_tokens.hpp"
 
 namespace ladon::import {
 namespace {
@@ -30,7 +31,7 @@ families::Stack language_model() {
 Program text_program_of(const families::Stack& stack, const std::vector<std::int32_t>& ends = {}) {
   Description description{.model_type = "test"};
   description.stacks = {stack};
-  return program_of(description, {}, {.name = "test", .source = "config.json", .end_tokens = ends});
+  return program_of(description, {}, {.name = "test", .source = "config.json", .text_tokens = {.ends = ends}});
 }
 
 bool has_part(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
@@ -69,18 +70,59 @@ TEST_CASE("other models write no texts") {
   }
 }
 
-TEST_CASE("the tokens that end a text") {
+// An encoder, and the language model above as a decoder.
+Program seq2seq_program_of(const TextTokens& tokens) {
+  families::Stack decoder = language_model(), encoder = decoder;
+  decoder.attends_memory = true;
+  decoder.input.name = "decoder_input_ids";
+  encoder.name = "encoder", encoder.prefix = "encoder.layers", encoder.head.clear();
+  encoder.model.mask.causal = false;
+  Description description{.model_type = "test"};
+  description.stacks = {encoder, decoder};
+  return program_of(description, {}, {.name = "test", .source = "config.json", .text_tokens = tokens});
+}
+
+TEST_CASE("a decoder writes texts behind its encoder") {
+  const Program program = seq2seq_program_of({.starts = {5, 6}, .suppressed_first = {7}});
+  REQUIRE(program.generation);
+  CHECK(result_of(program, "head") != nullptr);
+  REQUIRE(program.generation->source);
+  CHECK(program.generation->source->name == "input_ids");
+  const std::string types = text_types(program);
+  CHECK(has_part(types, "using Stack = ladon::Decoder<decoder::text_model(Tokens)>;"));
+  CHECK(has_part(types, "start_tokens[] = {5, 6};"));
+  CHECK(has_part(types, "text.start(parts, workspace.memory, rows);"));
+  CHECK(has_part(types, "for (const std::int32_t id : suppressed_first_tokens) text.logits()[id] ="));
+  CHECK_FALSE(has_part(types, "suppressed_tokens"));
+  CHECK(has_part(text_writing(program), "records.has(\"decoder_input_ids\")"));
+  CHECK(has_part(text_writing(seq2seq_program_of({})), "= records.ids(\"decoder_input_ids\""));
+}
+
+TEST_CASE("tokens outside of the vocabulary are refused") {
+  const std::string message = error_of<files::Error>([] { (void)seq2seq_program_of({.suppressed = {99, 100}}); });
+  CHECK(has_part(message, "has the id 100, and the vocabulary has 100 tokens"));
+}
+
+TEST_CASE("the tokens of a text's settings") {
   const TemporaryFolder folder;
-  CHECK(end_tokens_of(folder.path()).empty());
-  (void)folder.file("config.json", R"({"eos_token_id": 5})");
-  CHECK(end_tokens_of(folder.path()) == Ids{5});
-  (void)folder.file("generation_config.json", R"({"eos_token_id": [6, 7]})");
-  CHECK(end_tokens_of(folder.path()) == Ids{6, 7});
-  (void)folder.file("generation_config.json", R"({"eos_token_id": null})");
-  CHECK(end_tokens_of(folder.path()) == Ids{5});
+  CHECK(text_tokens_of(folder.path()).ends.empty());
+  (void)folder.file("config.json", R"({"eos_token_id": 5, "decoder_start_token_id": 3, "forced_bos_token_id": null})");
+  CHECK(text_tokens_of(folder.path()).ends == Ids{5});
+  CHECK(text_tokens_of(folder.path()).starts == Ids{3});
+  (void)folder.file("generation_config.json", R"({"eos_token_id": [6, 7], "forced_bos_token_id": 4,
+    "suppress_tokens": [8], "begin_suppress_tokens": [9], "bad_words_ids": [[10], [11, 12]]})");
+  TextTokens tokens = text_tokens_of(folder.path());
+  CHECK(tokens.ends == Ids{6, 7});
+  CHECK(tokens.starts == Ids{3, 4});
+  CHECK(tokens.suppressed == Ids{8, 10});
+  CHECK(tokens.suppressed_first == Ids{9});
+  (void)folder.file("generation_config.json", R"({"eos_token_id": null, "forced_decoder_ids": [[1, 20], [2, null]]})");
+  tokens = text_tokens_of(folder.path());
+  CHECK(tokens.ends == Ids{5});
+  CHECK(tokens.starts == Ids{3, 20});
   const auto path = folder.file("generation_config.json", R"({"eos_token_id": "</s>"})");
-  CHECK(error_of<files::Error>([&] { (void)end_tokens_of(folder.path()); }) ==
-        path.string() + ": \"eos_token_id\" is \"</s>\", and not a token id");
+  CHECK(error_of<files::Error>([&] { (void)text_tokens_of(folder.path()); }) ==
+        path.string() + ": \"eos_token_id\" has \"</s>\", which is not a token id");
 }
 
 TEST_SUITE_END();

@@ -64,6 +64,7 @@ class TextGenerator {
   // Begins a new text.
   constexpr void clear() noexcept {
     length_ = 0;
+    status_ = TextStatus::empty;
     if constexpr (requires { caches_.clear(); }) {
       caches_.clear();
     } else {

@@ -7,8 +7,8 @@
 //     PROGRAM FOLDER (ID... | --text TEXT) --generate N [--temperature T] [--top-k K] [--top-p P] [--seed S]
 //
 // IN.safetensors has a tensor given.NAME for each argument of the model: I64 or I32 token ids, or F32 numbers. A first
-// extent of 1 counts as a batch. With ids on the command line, these are the only argument. Without --outputs, the
-// program prints the last result. --text and --generate are for programs that take a text, or write one: at most N
+// extent of 1 counts as a batch. Ids on the command line are the first argument. Without --outputs, the program prints
+// the last result. --text and --generate are for programs that take a text, or write one: at most N
 // tokens, chosen as ladon/model/sampling.hpp describes.
 #pragma once
 
@@ -54,8 +54,13 @@ class Records {
 
   [[nodiscard]] const Generation& generation() const noexcept { return generation_; }
 
-  // Returns the token ids given.NAME: from 1 to `most` ids, each smaller than `rows`.
-  [[nodiscard]] std::vector<std::int32_t> ids(const std::string& name, std::size_t most, std::size_t rows) const;
+  // Whether there is a tensor given.NAME.
+  [[nodiscard]] bool has(const std::string& name) const;
+
+  // Returns the token ids given.NAME: from 1 to `most` ids, each smaller than `rows`. The ids of the command line, or
+  // of
+  // --text, are those of the first `name`.
+  [[nodiscard]] std::vector<std::int32_t> ids(const std::string& name, std::size_t most, std::size_t rows);
 
   // Returns the numbers given.NAME: from `least` to `most` numbers.
   [[nodiscard]] std::vector<float> numbers(const std::string& name, std::size_t most, std::size_t least = 1) const;
@@ -78,6 +83,7 @@ class Records {
   std::string folder_, outputs_, text_;
   Generation generation_{};
   std::vector<std::int32_t> words_{};  // the ids of the command line
+  std::string words_name_{};           // the argument that they are
   std::unique_ptr<Given> given_;
   std::vector<Result> results_{};
 };
