@@ -14,7 +14,7 @@
 #                      the shape; QUERIES, MODEL and HEADS are required, the other sizes have the defaults of ladon::Shape
 #   PROJECTIONS with|without    `without` makes attention without projections and without weights: <name>_run takes
 #                      queries, keys and values. MODEL is used only for the default of HEAD_WIDTH. Excludes CONTEXT,
-#                      CACHE, FEED_FORWARD, all arguments about weights, and WebAssembly modules
+#                      CACHE, FEED_FORWARD and all arguments about weights
 #   CONTEXT            keys and values are computed from other tokens than x
 #   CACHE              a cache stores keys and values, and KEYS is its capacity. <name>_extend replaces <name>_run. With
 #                      CONTEXT, <name>_project_keys and <name>_attend replace <name>_run. With MEMORY, there is
@@ -40,7 +40,7 @@
 #   MEMORY <n>         turns the encoder layer into a decoder layer: x also attends to a memory, which is the output of
 #                      an encoder and has at most n tokens. MASK is for self-attention, by default causal. MEMORY_MASK
 #                      <kind>... is for the attention to the memory: none padding boolean boolean_per_head bits
-#                      additive additive_per_head. Excludes WebAssembly modules
+#                      additive additive_per_head
 #   LAYERS <n>         makes a stack of layers; with FINAL_NORM, a norm follows the last layer
 #   LAYER_KINDS <n>|0|unrotated|unnormed_attention...    the kinds of the layers of a stack: a window of n tokens to each
 #                      side, no window, no rotary embedding, or attention without a norm before it. With ROTARY,
@@ -56,7 +56,7 @@
 #                      projections of queries, keys and values. FEED_FORWARD_BIAS is for the feed-forward network
 #   PRECISION float32|bfloat16|int8   the type of the weights of linear maps. bfloat16 and int8 need LAYOUT in_proj or
 #                      separate_qkv. int8 weights have a scale for each row, and <name>_quantise makes int8 weights from
-#                      float32 weights. bfloat16 excludes DETERMINISTIC and WebAssembly modules
+#                      float32 weights. bfloat16 excludes DETERMINISTIC
 #   ACTIVATION_BITS 8|7      the bits to which the inputs of int8 products are quantised at run time. In a WebAssembly
 #                      module with relaxed SIMD, 8 bits become 7 on engines that compute 8 bits inexactly. With
 #                      DETERMINISTIC, only 7 bits allow a module with relaxed SIMD

@@ -298,9 +298,6 @@ function(ladon_kernel_check_build)
   ladon_kernel_isas(dispatched)
   math(EXPR rest "${arg_KEY_BLOCK} % 32")
   ladon_kernel_refuse("KEY_BLOCK is ${arg_KEY_BLOCK}; allowed: a multiple of 32" rest)
-  ladon_kernel_refuse("modules of WebAssembly have no bfloat16 weights, no decoders (MEMORY) and no attention without \
-projections (PROJECTIONS without); allowed: the library alone, by LADON_WASM_MODULES=OFF" EMSCRIPTEN AND LADON_WASM_MODULES
-    AND (arg_PRECISION MATCHES "^bfloat16$" OR arg_MEMORY OR arg_PROJECTIONS MATCHES "^without$"))
   ladon_kernel_refuse("DISPATCH and ARCH are for processors; for WebAssembly, three modules are made, and a program \
 loads the fastest module that its engine supports"
     EMSCRIPTEN AND (arg_DISPATCH OR (DEFINED arg_ARCH AND NOT arg_ARCH MATCHES "^default$")))

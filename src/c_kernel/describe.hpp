@@ -35,7 +35,7 @@ struct Description {
     write_options<Kernel, Settings>(out << "LADON_BLOCK options\n");
     write_declarations<Kernel, Settings>(out << "LADON_BLOCK declarations\n");
     write_functions<Kernel, Settings>(out << "LADON_BLOCK functions\n");
-    if constexpr (has_module<Settings>) write_json<Kernel, Settings>(out << "LADON_BLOCK json\n");
+    write_json<Kernel, Settings>(out << "LADON_BLOCK json\n");
     if constexpr (Settings::stored) {
       out << "LADON_BLOCK tensors\nkv_heads " << Kernel::shape.kv_heads << "\n";
       write_stored<Weights>(StoredLines<Kernel::shape, Settings>{out});

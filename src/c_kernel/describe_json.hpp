@@ -16,11 +16,6 @@
 
 namespace c_kernel::inline LADON_ABI {
 
-// True if WebAssembly modules of the kernel can exist. Attention without projections and decoders have no modules,
-// because the programs that load modules cannot call these kernels.
-template <class Settings>
-inline constexpr bool has_module = !Settings::given && Settings::memory == 0;
-
 // Writes the commas of a JSON array or object: next() writes a comma before every item except the first item.
 class Commas {
  public:
@@ -64,10 +59,11 @@ constexpr void write_json_array(Writer& out, const Type& type, std::size_t count
   out << "]";
 }
 
+// `path` is the member of the layer that has the tensors, or "".
 constexpr void write_json_tensors(Commas& commas, std::string_view path, const Tensors& tensors) {
   for (const Tensor& tensor : tensors) {
     Writer& out = commas.next();
-    out << "{\"name\":\"" << path << tensor.part << tensor.member << "\",";
+    out << "{\"name\":\"" << path << (path.empty() ? "" : ".") << tensor.part << tensor.member << "\",";
     write_json_array(out, tensor.type, tensor.count, tensor.extents);
     out << "}";
   }
@@ -86,24 +82,45 @@ constexpr void write_json_weights(Writer& out) {
   } else {
     if constexpr (Parts::layers > 0) write_json_tensors(weights, "", stack_tensors<Weights>());
     out << "],\"layer\":[";
-    write_json_tensors(layer, "attention.", attention);
+    for (const std::string_view name : attention_names<typename Parts::Layer>()) {
+      write_json_tensors(layer, name, attention);
+    }
     write_json_tensors(layer, "", layer_tensors<typename Parts::Layer>());
   }
   out << "]";
 }
 
-constexpr void write_json_options(Writer& out, const Options& options) {
-  out << ",\"options\":[";
-  Commas commas(out);
+// `path` stands before the names of the options: "memory." for the members of the struct `memory`.
+constexpr void write_json_options(Commas& commas, std::string_view path, const Options& options) {
   for (const Option& option : options) {
-    commas.next() << "{\"name\":\"" << option.name << "\",";
+    Writer& out = commas.next();
+    out << "{\"name\":\"" << path << option.name << "\",";
     write_json_array(out, option.type, option.count, option.extents);
     write_json_names(out, "axes", option.axes);
     write_json_names(out, "masks", option.masks);
-    if (!option.of.empty()) out << ",\"of\":\"" << option.of << "\"";
+    if (!option.of.empty()) out << ",\"of\":\"" << path << option.of << "\"";
     if (option.required) out << ",\"required\":true";
     if (option.type.is_output) out << ",\"output\":true";
     out << "}";
+  }
+}
+
+// Writes the members "arrays", "options" and "functions": the arguments of the functions that a module exports.
+template <class Kernel, class Settings>
+constexpr void write_json_calls(Writer& out) {
+  Commas arrays(out), options(out), functions(out);
+  out << ",\"arrays\":[";
+  write_json_options(arrays, "", arrays_of<Kernel, Settings>());
+  out << "],\"options\":[";
+  write_json_options(options, "", options_of<Kernel, Settings>());
+  if constexpr (Settings::memory > 0) write_json_options(options, "memory.", memory_options_of<Kernel, Settings>());
+  out << "],\"functions\":[";
+  for (const Function& function : functions_of<Kernel, Settings>()) {
+    if (function.exported.empty()) continue;
+    functions.next() << "{\"name\":\"" << function.exported << "\",\"parameters\":[";
+    Commas parameters(out);
+    for (const Parameter& each : function.parameters) parameters.next() << "\"" << each.name << "\"";
+    out << "]}";
   }
   out << "]";
 }
@@ -117,6 +134,7 @@ constexpr void write_json(Writer& out) {
          ",\"headWidth\":@head_width@,\"valueWidth\":@value_width@,\"keyModel\":@key_model@"
          ",\"valueModel\":@value_model@";
   if (Settings::feed_forward > 0) out << ",\"feedForward\":" << Settings::feed_forward;
+  if (Settings::memory > 0) out << ",\"memory\":" << Settings::memory;
   if (Parts::layers > 0) out << ",\"layers\":" << Parts::layers;
   if (Settings::model.has_unnormed_kind()) {
     out << ",\"unnormed\":[";
@@ -132,16 +150,12 @@ constexpr void write_json(Writer& out) {
   if (Settings::int8) out << ",\"activationBits\":" << Settings::model.activation_bits;
   if (Settings::rotated) out << ",\"rotated\":true";
   out << ",\"capture\":\"" << Settings::captured << "\",\"layout\":\"" << Settings::layout
-      << "\",\"workspace\":@workspace_bytes@,\"cache\":@cache_bytes@";
+      << "\",\"workspace\":@workspace_bytes@,\"cache\":@cache_bytes@,\"memoryCache\":@memory_cache_bytes@";
   if (Settings::model.projection_blocks > 1) out << ",\"projectionBlocks\":" << Settings::model.projection_blocks;
   if (Settings::model.values_before_keys) out << ",\"valuesBeforeKeys\":true";
   if (Settings::cache) out << ",\"cachePrecision\":\"" << Settings::cache_precision << "\"";
   write_json_weights<typename Kernel::Weights>(out);
-  write_json_options(out, options_of<Kernel, Settings>());
-  out << ",\"functions\":[";
-  Commas names(out);
-  for (const Function& function : functions_of<Kernel, Settings>()) names.next() << "\"" << function.name << "\"";
-  out << "]";
+  write_json_calls<Kernel, Settings>(out);
   if constexpr (Position::rotates) {
     out << ",\"rotary\":{\"positions\":" << Position::positions << ",\"width\":" << Position::width << "}";
   }

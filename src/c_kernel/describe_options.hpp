@@ -116,6 +116,34 @@ constexpr void add_sinks(Options& options) {
                .required = true});
 }
 
+// Returns the arrays that the functions of a kernel take, besides the weights. The array that receives the result has
+// the type float32_output_type.
+template <class Kernel, class Settings>
+constexpr Options arrays_of() {
+  constexpr ladon::Shape s = Kernel::shape;
+  Options arrays;
+  const auto add = [&](std::string_view name, Type type, Extents extents, Axes axes) {
+    arrays.add({.name = name, .type = type, .extents = extents, .axes = axes});
+  };
+  if constexpr (Settings::given) {
+    add("q", float32_type, {s.heads, s.queries, s.head_width}, {"heads", "queries", "headWidth"});
+    add("k", float32_type, {s.kv_heads, s.keys, s.head_width}, {"kvHeads", "keys", "headWidth"});
+    add("v", float32_type, {s.kv_heads, s.keys, s.value_width}, {"kvHeads", "keys", "valueWidth"});
+    add("out", float32_output_type, {s.heads, s.queries, s.value_width}, {"heads", "queries", "valueWidth"});
+    return arrays;
+  }
+  add("x", float32_type, {s.queries, s.model}, {"queries", "model"});
+  if constexpr (Settings::memory > 0) add("memory", float32_type, {Settings::memory, s.model}, {"memory", "model"});
+  if constexpr (Settings::context && s.key_model == s.value_model) {
+    add("context", float32_type, {s.keys, s.key_model}, {"keys", "keyModel"});
+  } else if constexpr (Settings::context) {
+    add("key_context", float32_type, {s.keys, s.key_model}, {"keys", "keyModel"});
+    add("value_context", float32_type, {s.keys, s.value_model}, {"keys", "valueModel"});
+  }
+  add("y", float32_output_type, {s.queries, s.model}, {"queries", "model"});
+  return arrays;
+}
+
 // The settings of a decoder's attention to its memory. The struct has only the members that add_masks and OptionsReader
 // (options.hpp) read.
 template <class DecoderSettings>

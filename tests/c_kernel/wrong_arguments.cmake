@@ -1,9 +1,9 @@
 # ladon_add_wrong_arguments(<name> <message> <arguments>...): adds a test that calls ladon_add_kernel with <arguments>.
-# The call must stop CMake with an error that contains <message>. The variable `definitions` may hold options for cmake.
+# The call must stop CMake with an error that contains <message>.
 function(ladon_add_wrong_arguments name message)
   add_test(NAME ladon.kernel_arguments.${name}
     COMMAND ${CMAKE_COMMAND} "-DARGUMENTS=${ARGN}" -DMODULE=${PROJECT_SOURCE_DIR}/cmake/ladon_add_kernel.cmake
-      -DPROCESSOR=riscv64 ${definitions} -P ${CMAKE_CURRENT_SOURCE_DIR}/check_arguments.cmake)
+      -DPROCESSOR=riscv64 -P ${CMAKE_CURRENT_SOURCE_DIR}/check_arguments.cmake)
   # CMake may break the lines of a message at any space. So each space of <message> also matches a line break.
   string(REPLACE " " "[ \n]+" message "${message}")
   set_tests_properties(ladon.kernel_arguments.${name} PROPERTIES PASS_REGULAR_EXPRESSION "${message}")
@@ -82,10 +82,6 @@ ladon_add_wrong_arguments(precision_per_head "LAYOUT is per_head. with PRECISION
 ladon_add_wrong_arguments(activation_bits "ACTIVATION_BITS is '9'. allowed: 8, 7" ${some} PRECISION int8 ACTIVATION_BITS 9)
 ladon_add_wrong_arguments(rotated_alone "ROTATED needs PRECISION int8" ${some} ROTATED)
 ladon_add_wrong_arguments(activation_bits_alone "ACTIVATION_BITS needs PRECISION int8" ${some} ACTIVATION_BITS 7)
-set(definitions -DEMSCRIPTEN=ON)
-ladon_add_wrong_arguments(precision_modules "modules of WebAssembly have no bfloat16 weights, no decoders .MEMORY. and no attention"
-  ${some} PRECISION bfloat16)
-unset(definitions)
 ladon_add_wrong_arguments(scale "SCALE is 'half'. allowed: a number other than 0, by_keys" ${some} SCALE half)
 ladon_add_wrong_arguments(scale_zero "SCALE is '0'. allowed: a number other than 0, by_keys" ${some} SCALE 0)
 ladon_add_wrong_arguments(softcap "SOFTCAP is '-3'. allowed: a number above 0" ${some} SOFTCAP -3)
@@ -162,12 +158,6 @@ foreach(other "CONTEXT" "CACHE" "FEED_FORWARD 8" "LAYOUT in_proj" "BIAS none" "P
 endforeach()
 ladon_add_wrong_arguments(projections_rotary "with more queries than keys the first have none"
   one QUERIES 8 KEYS 4 MODEL 16 HEADS 2 PROJECTIONS without ROTARY halves 8 64)
-set(definitions -DEMSCRIPTEN=ON)
-ladon_add_wrong_arguments(memory_modules "modules of WebAssembly have no bfloat16 weights, no decoders .MEMORY. and no attention"
-  ${some} FEED_FORWARD 8 MEMORY 4)
-ladon_add_wrong_arguments(projections_modules "modules of WebAssembly have no bfloat16 weights, no decoders .MEMORY. and no attention"
-  ${some} PROJECTIONS without)
-unset(definitions)
 ladon_add_wrong_arguments(argument_checks "ARGUMENT_CHECKS is 'off'. allowed: ON, OFF" ${some} ARGUMENT_CHECKS off)
 ladon_add_wrong_arguments(dispatch "DISPATCH is for x86-64" ${some} DISPATCH)
 ladon_add_wrong_arguments(dispatch_arch "ARCH needs no DISPATCH" ${some} DISPATCH ARCH avx2)

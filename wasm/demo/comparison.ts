@@ -1,5 +1,5 @@
 // Compares int8 with float32: the time, the megabytes, and the cosines of the embeddings.
-import type { Precision } from "../src/index.js";
+import type { ShippedPrecision as Precision } from "../src/index.js";
 import { byId, make, settled, showProblem } from "./dom.js";
 import { bytes, duration } from "./format.js";
 import type { Compared, LoadedModel } from "./sentence-messages.js";

@@ -1,6 +1,6 @@
 // The panel of the keyword spotter: words from the microphone, from recordings and from files, and the attention of the
 // model.
-import type { Precision } from "../src/index.js";
+import type { ShippedPrecision as Precision } from "../src/index.js";
 import { type Hearing, KeywordSpotter, Microphone, type SpottedWord, type Spotting } from "../src/keywords.js";
 import { byId, make, showFacts, showProblem } from "./dom.js";
 import { bytes, duration, grouped, percent } from "./format.js";

@@ -1,6 +1,6 @@
 // Stores the model's files in this browser (Cache API), so that the files are downloaded once. The Cache API is absent
 // if the page is not served securely. Then nothing is stored.
-import type { Precision } from "../src/index.js";
+import type { ShippedPrecision as Precision } from "../src/index.js";
 
 const store = "ladon-minilm";
 const weightNames: Readonly<Record<Precision, string>> = {

@@ -1,4 +1,4 @@
-import type { Precision } from "../src/index.js";
+import type { ShippedPrecision as Precision } from "../src/index.js";
 import { byId } from "./dom.js";
 
 /** The user's choice of a precision. */

@@ -1,6 +1,6 @@
 // Loads MiniLM in both precisions. A float32 file gives both, because the page quantises it. An int8 file gives only
 // int8.
-import type { Precision } from "../src/index.js";
+import type { ShippedPrecision as Precision } from "../src/index.js";
 import { SentenceEncoder, WordPiece } from "../src/minilm.js";
 import { modelFiles } from "./model-source.js";
 import { forgetModel, keepModel, type ModelFiles } from "./model-store.js";

@@ -1,5 +1,5 @@
 // Messages between the page and the worker that runs MiniLM.
-import type { Precision } from "../src/index.js";
+import type { ShippedPrecision as Precision } from "../src/index.js";
 
 /** A file to fetch. Without `sha256`, any content is accepted. */
 export interface RemoteFile {

@@ -1,4 +1,4 @@
-import type { Precision } from "../src/index.js";
+import type { ShippedPrecision as Precision } from "../src/index.js";
 import type { Answer, LoadProgress, ModelSource, Questions, Request } from "./sentence-messages.js";
 
 export class Cancelled extends Error {}

@@ -1,5 +1,5 @@
 // Runs MiniLM in a worker, so that neither loading 91 MB nor a long sentence blocks the page.
-import type { Precision } from "../src/index.js";
+import type { ShippedPrecision as Precision } from "../src/index.js";
 import { type SentenceEncoder, similarity } from "../src/minilm.js";
 import { memoryOf, moduleFact } from "./module-fact.js";
 import { type Loaded, type LoadedPrecisions, loadPrecisions } from "./sentence-load.js";

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies the arrays that a run reads into the module's memory: the context, the data of masks, the slopes of ALiBi, and
-// the logits of sinks.
+// Copies the arrays that a run reads into the module's memory: x, the context or the memory, the data of masks, the
+// slopes of ALiBi, and the logits of sinks.
 import { checkLength, product } from "./check.js";
-import type { Description, Option } from "./description.js";
+import type { Description } from "./description.js";
 import type { ModuleMemory } from "./memory.js";
 import { arrayTypes } from "./option-types.js";
 
-/**
- * An array that is an option, such as a mask, has room for the largest run. Returns the shape of the part that a run of
- * `queries` queries and `keys` keys reads.
- */
-type PartOf = (queries: number, keys: number) => readonly number[];
+/** The numbers of tokens of a run. */
+export interface Lengths {
+  readonly queries: number;
+  readonly keys: number;
+  /** The number of tokens of a decoder's memory. */
+  readonly memory: number;
+}
 
 /**
  * An array that runs read, such as the data of a mask. `at` is the address of its copy in the module's memory, which
@@ -20,29 +22,46 @@ export interface ArrayInput {
   readonly name: string;
   readonly type: string;
   readonly shape: readonly number[];
-  readonly partOf: PartOf;
+  readonly axes: readonly string[];
+  /** The array is a parameter of a function, and not an option. */
+  readonly isParameter: boolean;
   readonly at: number;
 }
 
-/** Allocates memory for copies of all arrays that a kernel can read: the options that are arrays, and the context. */
-export const allocateInputs = (memory: ModuleMemory, description: Description): ArrayInput[] => {
-  const { context, keys: mostKeys, keyModel } = description;
-  const options: Option[] = description.options.filter(({ shape, output }) => shape && !output);
-  if (context) options.push({ name: "context", type: "float32", shape: [mostKeys, keyModel], axes: ["keys", "model"] });
-  return options.map(({ name, type, shape = [], axes = [] }) => ({
-    name,
-    type,
-    shape,
-    partOf: (queries, keys) => {
-      const lengths = new Map([
-        ["queries", queries],
-        ["keys", keys],
-      ]);
-      return shape.map((extent, i) => lengths.get(axes[i]!) ?? extent);
-    },
-    at: memory.allocate(arrayTypes[type]!.BYTES_PER_ELEMENT * product(shape)).at,
-  }));
+/** Allocates memory for copies of all arrays that a kernel can read. */
+export const allocateInputs = (memory: ModuleMemory, { arrays, options }: Description): ArrayInput[] =>
+  [...arrays, ...options]
+    .filter(({ shape, output }) => shape && !output)
+    .map(({ name, type, shape = [], axes = [] }, i) => ({
+      name,
+      type,
+      shape,
+      axes,
+      isParameter: i < arrays.length - 1, // one of the arrays is the output
+      at: memory.allocate(arrayTypes[type]!.BYTES_PER_ELEMENT * product(shape)).at,
+    }));
+
+/**
+ * An array such as a mask has room for the largest run. Returns the shape of the part that a run with these lengths
+ * reads.
+ */
+export const partOf = (
+  { name, shape = [], axes = [] }: { name: string; shape?: readonly number[]; axes?: readonly string[] },
+  { queries, keys, memory }: Lengths,
+): number[] => {
+  const counts = new Map([
+    ["queries", queries],
+    ["keys", name.startsWith("memory.") ? memory : keys],
+    ["memory", memory],
+  ]);
+  return shape.map((extent, i) => counts.get(axes[i]!) ?? extent);
 };
+
+/** Returns a part of an array. A part of a typed array is a view. */
+const slice = (values: any, first: number, count: number): ArrayLike<number> =>
+  ArrayBuffer.isView(values)
+    ? (values as Float32Array).subarray(first, first + count)
+    : Array.prototype.slice.call(values, first, first + count);
 
 /**
  * Copies `source` to the address `input.at`. `source` has either the whole shape of `input` or the shape `part`.
@@ -59,15 +78,15 @@ export const writeInput = (memory: ModuleMemory, input: ArrayInput, source: any,
   const values = type === "uint8" ? Uint8Array.from(source, Boolean as any) : source;
   const Type = arrayTypes[type]!;
   const [rows = 1, columns] = given.slice(-2) as [number, number?];
-  if (columns === undefined) {
+  const mostRows = shape.at(-2)!;
+  if (columns === undefined || rows === mostRows) {
     memory.write(at, values, Type);
-    return rows;
+    return columns ?? rows;
   }
   const heads = product(given.slice(0, -2));
   for (let head = 0; head < heads; ++head) {
-    const first = head * rows * columns;
-    const ofHead = heads > 1 ? Array.prototype.slice.call(values, first, first + rows * columns) : values;
-    memory.write(at + Type.BYTES_PER_ELEMENT * head * shape.at(-2)! * columns, ofHead, Type);
+    const ofHead = heads > 1 ? slice(values, head * rows * columns, rows * columns) : values;
+    memory.write(at + Type.BYTES_PER_ELEMENT * head * mostRows * columns, ofHead, Type);
   }
   return columns;
 };

@@ -35,10 +35,10 @@ const failUnknown = (
   const distance = (one: ShippedAttention): number =>
     Math.abs(Math.log(one.model / model)) + Math.abs(Math.log(one.heads / heads));
   const nearest = [...shipped].sort((a, b) => distance(a) - distance(b)).slice(0, 2);
-  const most = Math.max(...shipped.map((one) => one.tokens));
+  const most = Math.max(0, ...shipped.map((one) => one.tokens));
   const name = `${kind}_${model}_${heads}`;
   const sizes = `QUERIES ${tokens} MODEL ${model} HEADS ${heads}`;
-  const suffix = precision === "int8" ? " PRECISION int8" : "";
+  const suffix = precision === "float32" ? "" : ` PRECISION ${precision}`;
   const call = `ladon_add_kernel(${name} ${sizes} MASK causal padding OFFSET run_time${suffix})`;
   return fail(
     "unknown-kernel",
@@ -53,11 +53,13 @@ const failUnknown = (
  * shipped attention has them.
  */
 const shippedNameOf = (wanted: string | Wanted, precision: Precision): ShippedName => {
-  const shipped = shippedAttentions.filter((one) => precision !== "int8" || int8Names.includes(one.name));
+  const isShipped = ({ name }: ShippedAttention): boolean =>
+    precision === "int8" ? int8Names.includes(name) : precision === "float32";
+  const shipped = shippedAttentions.filter(isShipped);
   if (typeof wanted === "string") {
     const entry = Object.hasOwn(entriesOfModels, wanted) && entriesOfModels[wanted];
     if (entry) fail("unknown-kernel", "kernel of a model", `loadKernel() of "${entry}"`, wanted);
-    const what = precision === "int8" ? "kernel shipped in int8" : "shipped kernel";
+    const what = precision === "float32" ? "shipped kernel" : `kernel shipped in ${precision}`;
     const names = shipped.map(({ name }) => name);
     return names.find((name) => name === wanted) ?? fail("unknown-kernel", what, names, wanted);
   }

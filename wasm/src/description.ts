@@ -9,14 +9,19 @@ import type { Variant } from "./variants.js";
  * The version of the interface between modules and this package. Any change of the format of descriptions, or of a
  * function that modules export, needs a new version.
  */
-export const abi = 5;
+export const abi = 6;
 
-export type Precision = "float32" | "int8";
+export type Precision = "float32" | "bfloat16" | "int8";
+/** The precisions of the kernels that the package ships. */
+export type ShippedPrecision = Exclude<Precision, "bfloat16">;
 export type CachePrecision = "float32" | "bfloat16" | "int8";
 
 /** Describes a tensor among the weights of a kernel. Its elements are row-major. */
 export interface Tensor {
-  /** The member of the C struct of the weights. Members of a layer's attention begin with "attention.". */
+  /**
+   * The member of the C struct of the weights. Members of a layer's attention begin with "attention.", in a decoder with
+   * "self_attention." and "cross_attention.".
+   */
   readonly name: string;
   readonly type: WeightType;
   readonly shape: readonly number[];
@@ -30,8 +35,9 @@ export interface Tensor {
  */
 export type OptionType = "size" | "offset" | "number" | "uint8" | "uint32" | "float32" | "rotary_table";
 
-/** Describes a member of the C struct of options. */
+/** Describes a member of the C struct of options, or an array that a C function takes. */
 export interface Option {
+  /** The options of a decoder's attention to its memory begin with "memory.". */
   readonly name: string;
   readonly type: OptionType;
   /** The extents of an array, row-major. */
@@ -58,9 +64,16 @@ export interface Option {
   readonly count?: number;
 }
 
+/** A function that the module exports. */
+export interface ModuleFunction {
+  readonly name: string;
+  /** The names of the parameters. The parameters with the names of `arrays` are their addresses. */
+  readonly parameters: readonly string[];
+}
+
 /**
  * Describes the kernel in a module, as JSON in the module's custom section `ladon`. Sizes are numbers of floats or of
- * tokens, except `workspace` and `cache`, which are in bytes.
+ * tokens, except `workspace`, `cache` and `memoryCache`, which are in bytes.
  */
 export interface Description {
   readonly ladon: number;
@@ -70,11 +83,13 @@ export interface Description {
   readonly variant: Variant;
   /** True if the kernel computes bit-identical results on every processor (DETERMINISTIC). */
   readonly deterministic: boolean;
-  readonly kind: "attention" | "encoder_layer" | "encoder";
+  readonly kind: "attention" | "encoder_layer" | "encoder" | "decoder_layer" | "decoder";
   /** The largest number of queries. */
   readonly queries: number;
   /** The largest number of keys. */
   readonly keys: number;
+  /** The largest number of tokens in the memory of a decoder. Undefined for other kernels. */
+  readonly memory?: number;
   /** The width of a token of x and of y. */
   readonly model: number;
   readonly heads: number;
@@ -90,7 +105,7 @@ export interface Description {
   readonly layers?: number;
   /** The numbers of the layers whose attention has no norm. The tensors of norm1 may be missing in these layers. */
   readonly unnormed?: readonly number[];
-  /** True for cross-attention: keys and values are projected from a context. */
+  /** True if keys and values come from other tokens than x: from a context, or from the arrays k and v. */
   readonly context: boolean;
   readonly mask: readonly string[];
   /** The type of the matrices among the weights. An int8 matrix has a scale and a sum for each row. */
@@ -120,25 +135,26 @@ export interface Description {
   readonly workspace: number;
   /** The size of the cache in bytes; 0 if the kernel has no cache. */
   readonly cache: number;
+  /** The size of the cache with the keys and values of a decoder's memory; 0 if the kernel has no such cache. */
+  readonly memoryCache: number;
   /** The type of the keys and values in the cache. Kernels without a cache have no cachePrecision. */
   readonly cachePrecision?: CachePrecision;
-  /** For attention kernels, all tensors. For encoder layers and encoders, only the tensors outside the layers. */
+  /** For attention kernels, all tensors. For layers and stacks of layers, only the tensors outside the layers. */
   readonly weights: readonly Tensor[];
   /** The tensors of one layer. Undefined for attention kernels. */
   readonly layer?: readonly Tensor[];
+  /** The arrays that the functions take, besides the weights. */
+  readonly arrays: readonly Option[];
   /** The members of the C struct of options, in their order. */
   readonly options: readonly Option[];
-  /**
-   * The names of the C functions, without the kernel's name. In the C header, each name begins with the kernel's name.
-   */
-  readonly functions: readonly string[];
+  readonly functions: readonly ModuleFunction[];
   /** The size of the rotary table, if the kernel has a rotary embedding. */
   readonly rotary?: { readonly positions: number; readonly width: number };
   /** The arguments of `ladon_add_kernel`. */
   readonly arguments: string;
 }
 
-const sizes = ["queries", "keys", "model", "heads", "headWidth", "keyModel", "valueModel", "workspace", "cache"];
+const sizes = ["queries", "keys", "model", "heads", "headWidth", "keyModel", "valueModel", "workspace", "cache", "memoryCache"];
 const isShape = (shape: unknown): boolean => Array.isArray(shape) && shape.every(isSize);
 const isNames = (names: unknown = []): boolean => Array.isArray(names) && names.every((name) => typeof name === "string");
 const otherTypes = { ...numberTypes, rotary_table: 0 };
@@ -156,6 +172,8 @@ const isOption = (one: any): boolean =>
   isNames(one.masks) &&
   Object.hasOwn(one.shape ? arrayTypes : otherTypes, one.type) &&
   isShape(one.shape ?? []);
+const isArray = (one: any): boolean => isOption(one) && isShape(one.shape) && one.shape.length > 1;
+const isFunction = (one: any): boolean => isNamed(one) && isNames(one.parameters ?? 0);
 /**
  * Returns true if `list` is an array, all its entries pass `isOne`, and the C struct needs at most mostPointers
  * pointers for them. The struct contains the entries `times` times: a layer's entries once for each layer.
@@ -170,7 +188,8 @@ const checkDescription = (given: any): void => {
   if (given?.ladon !== undefined && given.ladon !== abi) fail("version", "module's format", abi, given.ladon);
   const isSound: Record<string, boolean> = {
     mask: isNames(given?.mask ?? 0),
-    precision: given?.precision === "float32" || given?.precision === "int8",
+    precision: ["float32", "bfloat16", "int8"].includes(given?.precision),
+    memory: isSize(given?.memory ?? 0),
     activationBits: given?.precision !== "int8" || given?.activationBits === 7 || given?.activationBits === 8,
     rotated: given?.rotated === undefined || given.rotated === true,
     weights: isListOf(isTensor, given?.weights),
@@ -178,7 +197,9 @@ const checkDescription = (given: any): void => {
     unnormed: isShape(given?.unnormed ?? []),
     layer: given?.layer === undefined || isListOf(isTensor, given?.layer, given?.layers),
     layout: typeof given?.layout === "string",
+    arrays: isListOf(isArray, given?.arrays) && [true, undefined].every((one) => given.arrays.some(({ output }: any) => output === one)),
     options: isListOf(isOption, given?.options),
+    functions: isListOf(isFunction, given?.functions),
     rotary: given?.rotary === undefined || (isSize(given?.rotary?.positions) && isSize(given?.rotary?.width)),
   };
   const wrong = [...sizes.filter((name) => !isSize(given?.[name])), ...Object.keys(isSound).filter((name) => !isSound[name])];

@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The type of the elements of a tensor of weights. */
-export type WeightType = "float32" | "int8" | "int32";
+export type WeightType = "float32" | "bfloat16" | "int8" | "int32";
 
-/** The JavaScript array that holds a tensor of weights. */
-export type WeightArray = Float32Array | Int8Array | Int32Array;
+/** The JavaScript array that holds a tensor of weights. An element of a Uint16Array has the bits of a bfloat16. */
+export type WeightArray = Float32Array | Uint16Array | Int8Array | Int32Array;
 
 export const weightArrays: Readonly<
-  Record<WeightType, Float32ArrayConstructor | Int8ArrayConstructor | Int32ArrayConstructor>
-> = { float32: Float32Array, int8: Int8Array, int32: Int32Array };
+  Record<
+    WeightType,
+    Float32ArrayConstructor | Uint16ArrayConstructor | Int8ArrayConstructor | Int32ArrayConstructor
+  >
+> = { float32: Float32Array, bfloat16: Uint16Array, int8: Int8Array, int32: Int32Array };
 
 export const isWeightType = (type: unknown): type is WeightType => Object.hasOwn(weightArrays, type as string);
 
 /** Returns the number of bytes of one element. */
 export const elementBytes = (type: WeightType): number => weightArrays[type].BYTES_PER_ELEMENT;
+
+/** Rounds to the nearest bfloat16, ties to even, as ladon/bfloat16.hpp does. Returns the bits. */
+export const bfloat16Of = (floats: Float32Array): Uint16Array => {
+  const words = new Uint32Array(floats.buffer, floats.byteOffset, floats.length);
+  return Uint16Array.from(words, (word, i) =>
+    Number.isNaN(floats[i]) ? (word >>> 16) | 64 : (word + 0x7fff + ((word >>> 16) & 1)) >>> 16,
+  );
+};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export type { ShippedName, Wanted } from "./catalog.js";
-export type { CachePrecision, Description, Option, OptionType, Precision, Tensor } from "./description.js";
+export type { CachePrecision, Description, ModuleFunction, Option, OptionType, Precision, ShippedPrecision, Tensor } from "./description.js";
 export type { WeightArray, WeightType } from "./element-types.js";
 export { type ErrorCode, LadonError } from "./errors.js";
 export { type CompiledModule, type KernelSource, load } from "./load.js";
@@ -11,6 +11,7 @@ export type {
   LoadOptions,
   LoadWeightsOptions,
   Mask,
+  MemoryOptions,
   RelativeOptions,
   RotaryOptions,
   RunOptions,

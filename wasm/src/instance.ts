@@ -28,8 +28,8 @@ export const createInstance = (
   const mask = chooseMask(description, options.mask);
   const memory = new ModuleMemory(module, activations);
   const runner = new Runner(memory, description, mask, tables);
-  // The cache holds keys and values that the old weights computed, so new weights clear the cache.
-  const store = new WeightStore(memory, description, () => runner.clear());
+  // The caches hold keys and values that the old weights computed.
+  const store = new WeightStore(memory, description, () => runner.forget());
   return instanceOf(description, { runner, store });
 };
 
@@ -67,6 +67,7 @@ const instanceOf = (description: Description, created: Parts): Instance => {
     },
     relativeTable: (bias, options) => idle().runner.relativeTable(bias, options),
     attention: (layer) => alive().runner.attention(layer),
+    memoryAttention: (layer) => alive().runner.attention(layer, "memory.attention"),
     clear: () => idle().runner.clear(),
     get cached() {
       return alive().runner.cached;

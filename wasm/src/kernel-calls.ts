@@ -1,55 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Description } from "./description.js";
+import type { Description, ModuleFunction } from "./description.js";
 import { fail } from "./fail.js";
-import type { ModuleMemory } from "./memory.js";
+import type { FunctionName, ModuleMemory } from "./memory.js";
 import { checkStatus } from "./status.js";
 
 /**
- * The values of the members in the C struct of options, by name. Each value is a 32-bit word. A member that is an array
- * of pointers (`count` in description.ts) has a word for each of them, or one word that all of them get.
+ * The values of the members in the C struct of options, and the addresses of the arrays that a call takes, by name. Each
+ * value is a 32-bit word. A member that is an array of pointers (`count` in description.ts) has a word for each of them,
+ * or one word that all of them get.
  */
 export type Words = Record<string, number | readonly number[]>;
 
-/** The addresses of the arrays that a call reads and writes. `context` is 0 if the call has no context. */
-export interface Addresses {
-  readonly x: number;
-  readonly context: number;
-  readonly weights: number;
-  readonly y: number;
-}
+const functionOf = ({ functions }: Description, names: readonly string[]): ModuleFunction | undefined =>
+  functions.find(({ name }) => names.includes(name));
 
 /**
  * The C functions of a kernel, and the memory that the functions need in addition to inputs and outputs: workspace,
- * cache and options.
+ * caches and options.
  */
 export class KernelCalls {
+  /** The names of the arrays from which keys and values are projected into a cache, such as "context". */
+  readonly sources: readonly string[];
   readonly #memory: ModuleMemory;
   readonly #description: Description;
-  readonly #workspace: number;
-  readonly #cache: number;
-  readonly #options: number;
+  /** The memory of the parameters that the caller of `call` does not give. */
+  readonly #own: Readonly<Record<string, number>>;
+  readonly #compute: ModuleFunction;
+  /** The function that fills a cache from the `sources`. */
+  readonly #project: ModuleFunction | undefined;
 
   constructor(memory: ModuleMemory, description: Description) {
-    const { workspace, cache, options, context, keyModel, valueModel } = description;
-    if (context && cache && keyModel !== valueModel) {
-      fail("unsupported", "keys and values from two contexts", "one", "two");
-    }
+    const { workspace, cache, memoryCache, options, arrays, functions } = description;
     const words = options.reduce((sum, { count = 1 }) => sum + count, 0);
+    const names = ["run", "extend", "attend"];
+    const compute = functionOf(description, names);
+    this.#compute = compute ?? fail("not-a-module", "functions of a module", names, functions);
+    this.#project = functionOf(description, ["project_keys", "project_memory"]);
+    const ofProject = this.#project?.parameters ?? [];
+    this.sources = arrays.map(({ name }) => name).filter((name) => ofProject.includes(name));
     this.#memory = memory;
     this.#description = description;
-    this.#workspace = memory.allocate(workspace).at;
-    this.#cache = memory.allocate(cache).at;
-    this.#options = memory.allocate(4 * words).at;
+    this.#own = {
+      workspace: memory.allocate(workspace).at,
+      cache: memory.allocate(cache).at,
+      memory_cache: memory.allocate(memoryCache).at,
+      options: memory.allocate(4 * words).at,
+    };
   }
 
   /** The number of tokens in the cache. */
   get cached(): number {
-    return this.#description.cache && this.#memory.call("cache_length", this.#cache);
+    return this.#description.cache && this.#memory.call("cache_length", this.#own.cache!);
   }
 
   /** Empties the cache. The memory of a new cache is arbitrary, so clear() must be called before its first use. */
   clear(): void {
-    if (this.#description.cache) checkStatus(this.#memory.call("cache_clear", this.#cache));
+    if (this.#description.cache) checkStatus(this.#memory.call("cache_clear", this.#own.cache!));
   }
 
   /**
@@ -61,38 +67,38 @@ export class KernelCalls {
       const word = words[name] ?? 0;
       return typeof word === "number" ? Array<number>(count).fill(word) : word;
     });
-    this.#memory.write(this.#options, members, Int32Array);
+    this.#memory.write(this.#own.options!, members, Int32Array);
   }
 
   /**
-   * Calls the kernel. If the kernel has a cache and `context` is given, first projects the context to keys and values,
-   * and stores them in the cache.
+   * Calls the kernel. If `words` has the `sources`, first projects them to keys and values, and stores these in the
+   * cache. `isFilled` says whether this cache has earlier keys and values. After an error, the cache has them again.
    */
-  call({ x, context, weights, y }: Addresses): void {
-    const hasCache = this.#description.cache > 0;
-    const memory = this.#memory;
-    const second = hasCache ? [this.#cache] : this.#description.context ? [context] : [];
-    const { run, extend } = memory.exports;
-    const name = run ? "run" : extend ? "extend" : "attend";
-    const compute = (): void =>
-      checkStatus(memory.call(name, x, ...second, weights, y, this.#workspace, this.#options));
-    if (!hasCache || !context) return compute();
-    this.#restoreOnError(() => {
-      checkStatus(memory.call("project_keys", context, this.#cache, weights, this.#workspace, this.#options));
-      compute();
+  call(words: Words, isFilled = false): void {
+    const project = this.#project;
+    if (!project || words[this.sources[0]!] === undefined) return this.#invoke(this.#compute, words);
+    this.#restoreOnError(isFilled, () => {
+      this.#invoke(project, words);
+      this.#invoke(this.#compute, words);
     });
   }
 
-  /** Calls `act`. If `act` throws, gives the cache its earlier content. */
-  #restoreOnError(act: () => void): void {
-    const cache = (): Uint8Array =>
-      new Uint8Array(this.#memory.exports.memory.buffer, this.#cache, this.#description.cache);
-    const before = this.cached ? cache().slice() : undefined; // an empty cache needs no copy
+  #invoke({ name, parameters }: ModuleFunction, words: Words): void {
+    const values: Words = { ...words, ...this.#own };
+    checkStatus(this.#memory.call(name as FunctionName, ...parameters.map((each) => (values[each] ?? 0) as number)));
+  }
+
+  /** Calls `act`. If `act` throws, gives the cache of the `sources` its earlier content. */
+  #restoreOnError(isFilled: boolean, act: () => void): void {
+    const { cache: ofText, memoryCache } = this.#description;
+    const [at, bytes] = memoryCache ? [this.#own.memory_cache!, memoryCache] : [this.#own.cache!, ofText];
+    const cache = (): Uint8Array => new Uint8Array(this.#memory.exports.memory.buffer, at, bytes);
+    const before = isFilled ? cache().slice() : undefined; // an empty cache needs no copy
     try {
       act();
     } catch (error) {
       if (before) cache().set(before);
-      else this.clear();
+      else if (!memoryCache) this.clear();
       throw error;
     }
   }

@@ -122,7 +122,7 @@ const checkLoadOptions = (options: LoadOptions): void => {
   const check = (name: string, value: unknown, known: readonly unknown[]): void => {
     if (value != null && !known.includes(value)) fail("option", name, known, value);
   };
-  check("precision", precision, ["float32", "int8"]);
+  check("precision", precision, ["float32", "bfloat16", "int8"]);
   check("activationBits", activationBits, [7, 8]);
 };
 

@@ -16,7 +16,8 @@ export interface MaskChoice {
  * no key in a run without `padding`. A causal mask with an offset at run time hides no key if the offset is at least
  * the number of keys. All other masks are compiled into the kernel.
  */
-export const chooseMask = ({ mask, options }: Description, wanted?: Mask): MaskChoice => {
+export const chooseMask = ({ mask, options: all }: Description, wanted?: Mask): MaskChoice => {
+  const options = all.filter(({ name }) => !name.startsWith("memory."));
   const offset = options.find(({ name }) => name === "offset");
   const isCausalOptional = offset?.masks?.every((one) => one === "causal") ?? false;
   const required = isCausalOptional ? [] : mask.filter((one) => one !== "padding");

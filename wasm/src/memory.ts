@@ -15,6 +15,7 @@ export interface Exports {
   readonly extend?: (...pointers: number[]) => number;
   readonly attend?: (...pointers: number[]) => number;
   readonly project_keys?: (...pointers: number[]) => number;
+  readonly project_memory?: (...pointers: number[]) => number;
   readonly cache_clear?: (cache: number) => number;
   readonly cache_length?: (cache: number) => number;
   readonly rotary_fill?: (table: number, base: number, scaling: number) => number;
@@ -32,7 +33,7 @@ export interface Exports {
   readonly text_logits?: (text: number) => number;
 }
 
-type FunctionName = Exclude<keyof Exports, "memory" | "__heap_base">;
+export type FunctionName = Exclude<keyof Exports, "memory" | "__heap_base">;
 
 /** Throws "memory" if too little memory is left, and "not-a-module" if the module cannot be a kernel. */
 const instantiate = (module: WebAssembly.Module): Exports => {
@@ -59,6 +60,7 @@ export type NumberArray =
   | Float64ArrayConstructor
   | Int8ArrayConstructor
   | Int32ArrayConstructor
+  | Uint16ArrayConstructor
   | Uint32ArrayConstructor
   | Uint8ArrayConstructor;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type ArrayInput, allocateInputs, writeInput } from "./array-inputs.js";
-import { checkCount, checkLength, checkOptions } from "./check.js";
-import type { Description } from "./description.js";
+import { type ArrayInput, allocateInputs, type Lengths, partOf, writeInput } from "./array-inputs.js";
+import { checkCount, checkOptions, product } from "./check.js";
+import type { Description, Option } from "./description.js";
 import { fail } from "./fail.js";
 import { KernelCalls, type Words } from "./kernel-calls.js";
 import type { MaskChoice } from "./mask-choice.js";
@@ -17,47 +17,58 @@ import type { RelativeOptions } from "./types.js";
 const none = -1;
 const lengthWord = (length: number): number => length || none;
 
-/** The options of a run as the caller gives them. */
-type Given = Record<string, any>;
-
-interface Lengths {
-  readonly queries: number;
-  readonly keys: number;
+interface RunLengths extends Lengths {
   readonly offset: number;
 }
 
-/** Returns the names of the options that a caller of `run` may give. */
-const knownOptions = ({ options, context }: Description): string[] => [
-  ...options.filter(({ of }) => !of).map(({ name }) => name),
-  ...(context ? ["context"] : []),
-];
+/** The arrays and the options of a run as the caller gives them, by their names in the description. */
+type Given = Record<string, any>;
+
+/** The names that a caller of `run` may give as options, and as members of the option `memoryOptions`. */
+interface Known {
+  readonly own: readonly string[];
+  readonly ofMemory: readonly string[];
+}
+
+const knownOptions = ({ options, arrays, memory }: Description): Known => {
+  const names = options.filter(({ of }) => !of).map(({ name }) => name);
+  const [, ...others] = arrays.filter(({ output }) => !output).map(({ name }) => name);
+  return {
+    own: [...names.filter((name) => !name.includes(".")), ...others, ...(memory ? ["memoryOptions"] : [])],
+    ofMemory: names.filter((name) => name !== "memory.attention" && name.includes(".")).map((name) => name.slice("memory.".length)),
+  };
+};
 
 /** Checks and executes the runs of one instance. The constructor allocates all memory except the attention maps. */
 export class Runner {
   readonly #memory: ModuleMemory;
   readonly #description: Description;
   readonly #mask: MaskChoice;
-  readonly #known: readonly string[];
+  readonly #known: Known;
   readonly #calls: KernelCalls;
+  /** The first input is x, or q. */
   readonly #inputs: readonly ArrayInput[];
+  readonly #output: Option;
+  readonly #outputAt: number;
   readonly #tables: typeof PositionTables | undefined;
   readonly #rotary: PositionTables.RotaryTables | undefined;
-  readonly #xAt: number;
-  readonly #yAt: number;
-  #mapsAt = 0;
+  /** The number of tokens in the cache of a decoder's memory. */
+  #memoryTokens = 0;
+  /** The addresses of the attention maps, by the names of options. */
+  readonly #maps = new Map<string, number>();
   #hasMaps = false;
 
   /** `tables` is necessary for kernels with a rotary embedding or relative positions. */
   constructor(memory: ModuleMemory, description: Description, mask: MaskChoice, tables?: typeof PositionTables) {
-    const { queries, model, rotary, context } = description;
+    const { rotary, arrays } = description;
     this.#memory = memory;
     this.#description = description;
     this.#mask = mask;
     this.#known = knownOptions(description);
     this.#calls = new KernelCalls(memory, description);
-    this.#xAt = memory.allocate(4 * queries * model).at;
-    this.#yAt = memory.allocate(4 * queries * model).at;
     this.#inputs = allocateInputs(memory, description);
+    this.#output = arrays.find(({ output }) => output)!;
+    this.#outputAt = memory.allocate(4 * product(this.#output.shape!)).at;
     this.#tables = tables;
     this.#rotary = rotary && new tables!.RotaryTables(memory, description);
     this.clear();
@@ -71,34 +82,34 @@ export class Runner {
     this.#calls.clear();
   }
 
-  /** Runs the kernel. Returns a view of y, [queries][model]. An error leaves y as it was. */
-  run(weightsAt: number, x: ArrayLike<number>, given: Given = {}): Float32Array {
-    const { queries: mostQueries, model, context, cache } = this.#description;
-    checkOptions(given, this.#known);
-    this.#mask.check(given);
-    const lengths = this.#lengths(given);
-    const { queries, keys } = lengths;
-    // The first `queries` rows of x are the queries. Without a context and a cache, the first `keys` rows are the keys.
-    const rows = context || cache ? queries : Math.max(queries, keys);
-    checkLength("x", x, rows * model, mostQueries * model);
-    this.#memory.write(this.#xAt, x);
-
-    // With a context, the kernel fills the cache. Without a context, the kernel uses the keys and values in the cache.
-    const passesContext = context && Boolean(given.context || !this.cached);
-    const words = this.#writeInputs(given, lengths, passesContext);
-    if (given.attention) words.attention = this.#mapPointers();
-    this.#calls.setOptions(words);
-    const contextAt = passesContext ? (words.context as number) : 0;
-    this.#calls.call({ x: this.#xAt, context: contextAt, weights: weightsAt, y: this.#yAt });
-    this.#hasMaps = Boolean(given.attention);
-    return this.#memory.floats(this.#yAt, queries * model);
+  /** Makes all caches empty, because new weights have other keys and values. */
+  forget(): void {
+    this.clear();
+    this.#memoryTokens = 0;
   }
 
-  attention(layer = 0): Float32Array {
-    const { layers = 1 } = this.#description;
+  /** Runs the kernel. Returns a view of the output. An error leaves the output as it was. */
+  run(weightsAt: number, x: ArrayLike<number>, options: Given = {}): Float32Array {
+    const given = this.#named(x, options);
+    this.#mask.check(given);
+    const isProjected = this.#isProjected(given);
+    const lengths = this.#lengths(given, isProjected);
+    const words = this.#writeInputs(given, lengths, isProjected);
+    if (given.attention) this.#addMaps(words);
+    this.#calls.setOptions(words);
+    this.#calls.call({ ...words, weights: weightsAt, [this.#output.name]: this.#outputAt }, this.#stored > 0);
+    this.#hasMaps = Boolean(given.attention);
+    if (isProjected && this.#description.memory) this.#memoryTokens = lengths.memory;
+    return this.#result(lengths);
+  }
+
+  /** Returns a view of a map of the last run. `name` is the option that has the maps. */
+  attention(layer = 0, name = "attention"): Float32Array {
+    const { layers = 1, options } = this.#description;
+    const { shape = [] } = options.find((one) => one.name === name) ?? fail("attention", "maps of a kernel", name, "none");
     if (!this.#hasMaps) fail("attention", "attention of the last run", true, false);
-    const floats = this.#mapFloats();
-    return this.#memory.floats(this.#mapsAt + 4 * checkCount("layer", layer, layers - 1) * floats, floats);
+    const floats = product(shape);
+    return this.#memory.floats(this.#maps.get(name)! + 4 * checkCount("layer", layer, layers - 1) * floats, floats);
   }
 
   relativeTable(bias: ArrayLike<number>, options?: RelativeOptions): Float32Array {
@@ -107,36 +118,65 @@ export class Runner {
     return this.#tables!.relativeTable(this.#memory, this.#description, bias, options);
   }
 
-  #lengths(given: Given): Lengths {
-    const { queries: mostQueries, keys: mostKeys, context } = this.#description;
+  /** The number of tokens in the cache that the kernel projects from a context or a memory. */
+  get #stored(): number {
+    return this.#description.memory ? this.#memoryTokens : this.cached;
+  }
+
+  #named(x: ArrayLike<number>, options: Given): Given {
+    checkOptions(options, this.#known.own);
+    const { memoryOptions = {} } = options;
+    checkOptions(memoryOptions, this.#known.ofMemory);
+    const given: Given = {};
+    for (const name in options) given[name] = options[name];
+    for (const name in memoryOptions) given[`memory.${name}`] = memoryOptions[name];
+    given[this.#inputs[0]!.name] = x;
+    return given;
+  }
+
+  /** Returns whether a run projects a context or a memory. Otherwise, the kernel uses the keys and values in the cache. */
+  #isProjected(given: Given): boolean {
+    const { sources } = this.#calls;
+    return sources.length > 0 && (sources.some((name) => given[name] != null) || !this.#stored);
+  }
+
+  #lengths(given: Given, isProjected: boolean): RunLengths {
+    const { queries: mostQueries, keys: mostKeys, memory: mostMemory = 0, context } = this.#description;
     const { tokens } = given;
     checkCount("tokens", tokens ?? 0, mostQueries);
     const queries = checkCount("queries", given.queries ?? tokens ?? mostQueries, mostQueries);
-    const contextKeys = !given.context && this.cached ? this.cached : mostKeys;
-    const defaultKeys = context ? contextKeys : (tokens ?? mostKeys);
+    const stored = this.#calls.sources.length && !isProjected ? this.#stored : 0;
+    const defaultKeys = context ? stored || mostKeys : (tokens ?? mostKeys);
     const keys = checkCount("keys", given.keys ?? defaultKeys, mostKeys);
     const offset = checkCount("offset", given.offset ?? this.#mask.defaultOffset(queries, keys), 1e9, -1e9);
-    return { queries, keys, offset };
+    const memory = checkCount("memoryOptions.keys", given["memory.keys"] ?? (stored || mostMemory), stored || mostMemory);
+    return { queries, keys, offset, memory };
   }
 
   /**
-   * Checks `given`, the options of a run, and copies the arrays among them into the module's memory. Returns the
-   * members of the C struct of options, except `attention`. Each member is an address, a length or a number.
+   * Checks `given`, and copies its arrays into the module's memory. Returns the members of the C struct of options, except
+   * the maps of attention, and the arrays that functions take. Each is an address, a length or a number.
    */
-  #writeInputs(given: Given, { queries, keys, offset }: Lengths, passesContext: boolean): Words {
+  #writeInputs(given: Given, lengths: RunLengths, isProjected: boolean): Words {
+    const { options, context, cache } = this.#description;
+    const { queries, keys, memory, offset } = lengths;
     const words: Words = { tokens: lengthWord(queries), queries: lengthWord(queries), keys: lengthWord(keys), offset };
-    for (const { name, required, shape } of this.#description.options) {
+    words["memory.keys"] = lengthWord(memory);
+    for (const { name, required, shape } of options) {
       if (required && shape && !given[name]) fail("option", name, `numbers of shape ${shape}`, given[name]);
     }
-    for (const input of this.#inputs) {
-      const { name, at, partOf } = input;
-      if (given[name] == null && !(name === "context" && passesContext)) continue;
-      const columns = lengthWord(writeInput(this.#memory, input, given[name], partOf(queries, keys)));
-      const ofColumns = this.#description.options.find(({ of }) => of === name);
+    for (const [i, input] of this.#inputs.entries()) {
+      const { name, at, isParameter } = input;
+      const isNeeded = isParameter && (isProjected || !this.#calls.sources.includes(name));
+      if (given[name] == null && !isNeeded) continue;
+      // The first `queries` rows of x are the queries. Without a context and a cache, the first `keys` rows are the keys.
+      const rows = i || context || cache ? queries : Math.max(queries, keys);
+      const columns = lengthWord(writeInput(this.#memory, input, given[name], partOf(input, { ...lengths, queries: rows })));
+      const ofColumns = options.find(({ of }) => of === name);
       if (ofColumns) words[ofColumns.name] = columns;
       words[name] = at;
     }
-    for (const { name, type } of this.#description.options) {
+    for (const { name, type } of options) {
       const toWord = numberTypes[type];
       if (toWord && words[name] === undefined && given[name] != null) words[name] = toWord(name, given[name]);
     }
@@ -147,16 +187,29 @@ export class Runner {
     return words;
   }
 
-  #mapFloats(): number {
-    const { heads, queries, keys } = this.#description;
-    return heads * queries * keys;
+  /** Adds a pointer for each layer's attention map. The first call allocates the maps. */
+  #addMaps(words: Words): void {
+    const { layers = 1, options } = this.#description;
+    for (const { name, shape = [] } of options.filter(({ output }) => output)) {
+      const bytes = 4 * product(shape);
+      const at = this.#maps.get(name) ?? this.#memory.allocate(layers * bytes).at;
+      this.#maps.set(name, at);
+      words[name] = Array.from({ length: layers }, (_, layer) => at + layer * bytes);
+    }
   }
 
-  /** Returns a pointer for each layer's attention map. The first call allocates the maps. */
-  #mapPointers(): number[] {
-    const { layers = 1 } = this.#description;
-    const bytes = 4 * this.#mapFloats();
-    this.#mapsAt ||= this.#memory.allocate(layers * bytes).at;
-    return Array.from({ length: layers }, (_, layer) => this.#mapsAt + layer * bytes);
+  /**
+   * Returns a view of the output. The kernel writes the first queries of each head of [heads][queries][valueWidth], and
+   * this function moves the heads together.
+   */
+  #result(lengths: Lengths): Float32Array {
+    const { shape = [] } = this.#output;
+    const all = this.#memory.floats(this.#outputAt, product(shape));
+    const part = partOf(this.#output, lengths);
+    const [ofHead, used] = [product(shape.slice(-2)), product(part.slice(-2))];
+    for (let head = 1; used < ofHead && head * ofHead < all.length; ++head) {
+      all.copyWithin(head * used, head * ofHead, head * ofHead + used);
+    }
+    return all.subarray(0, product(part));
   }
 }

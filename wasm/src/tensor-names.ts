@@ -9,8 +9,6 @@ import { type Convention, conventions, type Row } from "./generated/checkpoint-n
  */
 export type MemberOf = (name: string) => string | undefined;
 
-const layerLists = conventions.map(({ layers }) => `${layers}.`);
-
 type Names = Map<string, string>;
 
 /**
@@ -27,12 +25,12 @@ const addRows = (names: Names, rows: readonly Row[], isOwnOnly: boolean, place =
 };
 
 /**
- * Returns a map from names of tensors to members. Calls `add` once for each naming convention, such as BERT's, and
- * `add` inserts the names of this convention.
+ * Returns a map from names of tensors to members. Calls `add` once for each of the naming conventions, such as BERT's,
+ * and `add` inserts the names of this convention.
  */
-const namesOf = (add: (names: Names, convention: Convention) => void): Names => {
+const namesOf = (among: readonly Convention[], add: (names: Names, convention: Convention) => void): Names => {
   const names: Names = new Map();
-  for (const convention of conventions) add(names, convention);
+  for (const convention of among) add(names, convention);
   return names;
 };
 
@@ -50,21 +48,25 @@ const withRowTensors =
 
 export const memberFinder = (description: Description): MemberOf => withRowTensors(matrixFinder(description));
 
-const matrixFinder = ({ kind, layout, projectionBlocks, valuesBeforeKeys }: Description): MemberOf => {
+const matrixFinder = ({ kind, layers, layout, projectionBlocks, valuesBeforeKeys, memory }: Description): MemberOf => {
   // The checkpoints whose names are known have matrices (out, in), with the rows of queries, keys and values in this
   // order. Other kernels must not accept these names, but only their own names.
   const isOwnOnly = !["in_proj", "separate_qkv"].includes(layout) || Boolean(projectionBlocks ?? valuesBeforeKeys);
+  const isDecoder = memory !== undefined;
+  const among = conventions.filter(({ cross }) => (cross !== undefined) === isDecoder);
   if (kind === "attention") {
-    const names = namesOf((to, { ofAttention }) => addRows(to, ofAttention, isOwnOnly));
+    const names = namesOf(among, (to, { ofAttention }) => addRows(to, ofAttention, isOwnOnly));
     return (name) => names.get(name);
   }
-  const ofLayer = namesOf((to, { attention, ofAttention, ofLayer: rows }) => {
-    addRows(to, ofAttention, isOwnOnly, `${attention}.`, "attention.");
+  const ofLayer = namesOf(among, (to, { attention, cross, ofAttention, ofLayer: rows }) => {
+    addRows(to, ofAttention, isOwnOnly, `${attention}.`, isDecoder ? "self_attention." : "attention.");
+    if (isDecoder) addRows(to, ofAttention, isOwnOnly, `${cross}.`, "cross_attention.");
     addRows(to, rows, isOwnOnly);
   });
-  if (kind === "encoder_layer") return (name) => ofLayer.get(name);
+  if (layers === undefined) return (name) => ofLayer.get(name);
 
-  const besideLayers = namesOf((to, { besideLayers: rows }) => addRows(to, rows, isOwnOnly));
+  const besideLayers = namesOf(among, (to, { besideLayers: rows }) => addRows(to, rows, isOwnOnly));
+  const layerLists = among.map((one) => `${one.layers}.`);
   return (name) => {
     const list = layerLists.find((one) => name.startsWith(one));
     if (!list) return besideLayers.get(name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the tensors of a file into a block of weights, as the bytes of the file arrive.
+import { bfloat16Of, elementBytes, type WeightType } from "./element-types.js";
 import { floatsOf } from "./narrow-floats.js";
 import type { FileTensor } from "./safetensors-header.js";
 import type { WeightBlock } from "./weight-block.js";
@@ -37,10 +38,10 @@ const copy = (block: WeightBlock, { bytes: planned }: WeightPlan, begin: number)
 };
 
 /**
- * The number of bytes that are converted to float32 at once: a multiple of the size of an element, so that no element
+ * The number of bytes that are converted at once: a multiple of the size of an element, so that no element
  * is split.
  */
-const widenedAtOnce = 4096;
+const convertedAtOnce = 4096;
 
 /** Returns the function that stores the bytes of a tensor. */
 export const tensorWriter = (block: WeightBlock, plan: WeightPlan, name: string, tensor: FileTensor): PutBytes => {
@@ -55,9 +56,13 @@ export const tensorWriter = (block: WeightBlock, plan: WeightPlan, name: string,
       block.quantiseRow(name, at / rowBytes, floats(row));
     });
   }
-  if (type === tensor.type) return copy(block, plan, begin);
-  return inUnits(widenedAtOnce, bytes, (unit, at) => {
-    if (!at) block.reach(begin + 4 * length); // up to the end of the tensor as float32
-    block.write(begin + 2 * at, floats(unit), Float32Array);
+  const isRounded = type === "bfloat16";
+  if (type === tensor.type || (isRounded && dtype === "BF16")) return copy(block, plan, begin);
+  const size = elementBytes(type as WeightType);
+  return inUnits(convertedAtOnce, bytes, (unit, at) => {
+    if (!at) block.reach(begin + size * length); // up to the end of the converted tensor
+    const to = begin + ((at * length) / bytes) * size;
+    if (isRounded) block.write(to, bfloat16Of(floats(unit)), Uint16Array);
+    else block.write(to, floats(unit), Float32Array);
   });
 };

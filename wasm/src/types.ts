@@ -9,8 +9,8 @@ export interface LoadOptions {
   /** The default is the fastest variant that the engine supports and computes correctly. */
   readonly variant?: Variant;
   /**
-   * The precision of a shipped kernel. The default is float32. Any other module has one precision, and asking for
-   * another precision is an error.
+   * The precision of a shipped kernel: float32 or int8. The default is float32. Any other module has one precision, and
+   * asking for another precision is an error.
    */
   readonly precision?: Precision;
   /**
@@ -88,6 +88,17 @@ export interface RelativeOptions {
   readonly maxDistance?: number;
 }
 
+/** The options of a decoder's attention to its memory. */
+export interface MemoryOptions extends Pick<MaskOptions, "padding" | "bits" | "boolean" | "additive"> {
+  /**
+   * The number of tokens of the memory that may be seen. The default is the number that the kernel has room for, or the
+   * number of tokens in the cache of the memory.
+   */
+  readonly keys?: number;
+  /** For kernels with SINKS: [heads], the logit of each head's sink. These kernels require the option. */
+  readonly sinks?: ArrayLike<number>;
+}
+
 export interface RunOptions extends MaskOptions {
   /**
    * The number of tokens of x that the run reads, which may be 0. The default is the number that the kernel has room
@@ -111,6 +122,21 @@ export interface RunOptions extends MaskOptions {
   readonly offset?: number;
   /** For kernels with CONTEXT: [keys][keyModel], the tokens from which keys and values are projected. */
   readonly context?: ArrayLike<number>;
+  /** In place of `context`, if KEY_MODEL and VALUE_MODEL differ: [keys][keyModel], the tokens of the keys. */
+  readonly key_context?: ArrayLike<number>;
+  /** [keys][valueModel], the tokens of the values. */
+  readonly value_context?: ArrayLike<number>;
+  /** For kernels with PROJECTIONS without: the keys [kvHeads][keys][headWidth]. */
+  readonly k?: ArrayLike<number>;
+  /** For kernels with PROJECTIONS without: the values [kvHeads][keys][valueWidth]. */
+  readonly v?: ArrayLike<number>;
+  /**
+   * For kernels with MEMORY: [memory][model], the output of an encoder. A decoder with CACHE keeps its keys and values,
+   * until a run has another `memory`.
+   */
+  readonly memory?: ArrayLike<number>;
+  /** For kernels with MEMORY: the options of the attention to the memory. */
+  readonly memoryOptions?: MemoryOptions;
   /** For kernels with SINKS: [heads], the logit of each head's sink. These kernels require the option. */
   readonly sinks?: ArrayLike<number>;
   /**
@@ -150,23 +176,27 @@ export interface Weights {
    *
    * An int8 kernel takes a matrix X in two forms. A Float32Array X is quantised. An Int8Array X comes with a
    * Float32Array X_scale, which has one scale for each row. A weight is then scale * integer.
+   *
+   * A bfloat16 kernel takes a matrix as a Uint16Array, which has the bits of bfloat16 numbers, or as a Float32Array,
+   * which is rounded.
    */
-  set(tensors: Readonly<Record<string, Float32Array | Int8Array>>, options?: SetOptions): void;
+  set(tensors: Readonly<Record<string, Float32Array | Uint16Array | Int8Array>>, options?: SetOptions): void;
   /**
    * Streams a safetensors file into the instance's memory. The tensors that the kernel reads have the dtype F32, F16 or
    * BF16. For an int8 kernel, the binding quantises the matrices while they arrive, row by row. The file may also have
-   * I8 matrices with scales, as in `set`. All other tensors of the file are kept unchanged and may have any dtype.
+   * I8 matrices with scales, as in `set`. A bfloat16 kernel takes BF16 matrices unchanged, and others are rounded. All other tensors of the file are kept unchanged and may have any dtype.
    * After an error or an abort, the weights are unchanged.
    */
   load(source: WeightsSource, options?: LoadWeightsOptions): Promise<void>;
   /**
    * Returns a view of the tensor `name` of the file or record that the weights came from. The view is valid until the
    * next call. If an int8 kernel quantised a matrix X, the tensor X is an Int8Array. X_scale has its scales
-   * (Float32Array), and X_row_sum the sums of its rows (Int32Array). For an F16 or BF16 tensor that the kernel does not
+   * (Float32Array), and X_row_sum the sums of its rows (Int32Array). A matrix of a bfloat16 kernel is a Uint16Array. For an F16 or BF16 tensor that the kernel does not
    * need, returns a copy as a Float32Array. Throws a LadonError "weights" if the tensor has another type than `type`.
    */
   tensor(name: string): WeightArray;
   tensor(name: string, type: "float32"): Float32Array;
+  tensor(name: string, type: "bfloat16"): Uint16Array;
   tensor(name: string, type: "int8"): Int8Array;
   tensor(name: string, type: "int32"): Int32Array;
 }
@@ -182,8 +212,8 @@ export interface Instance {
   /**
    * @param x [tokens][model]. The number of tokens is the larger of `queries` and `keys`. If the kernel has a context
    *   or a cache, the number is `queries`. x may also have all rows that the kernel has room for. Then the run reads
-   *   the first rows.
-   * @returns a view of y, [queries][model]
+   *   the first rows. For a kernel with PROJECTIONS without, x has the queries [heads][queries][headWidth].
+   * @returns a view of y, [queries][model]; for a kernel with PROJECTIONS without, [heads][queries][valueWidth]
    */
   run(x: ArrayLike<number>, options?: RunOptions): Float32Array;
   /**
@@ -200,11 +230,16 @@ export interface Instance {
    */
   attention(layer?: number): Float32Array;
   /**
+   * The same for the attention of a decoder to its memory. The shape is
+   * [heads][description.queries][description.memory].
+   */
+  memoryAttention(layer?: number): Float32Array;
+  /**
    * The number of tokens in the cache of a kernel with CACHE. Without a context, each run adds its tokens to the cache.
    * A run with a `context` replaces the content of the cache by the tokens of the context.
    */
   readonly cached: number;
-  /** Empties the cache. New weights empty the cache, too. */
+  /** Empties the cache. The keys and values of a decoder's memory stay. New weights empty both. */
   clear(): void;
   /** Frees the memory. Every later call throws a LadonError "closed". A second `free` has no effect. */
   free(): void;

@@ -11,22 +11,19 @@ import type { WarmedUp, WarmUpOptions } from "./types.js";
 
 const requiredOf = ({ options }: Description): Option[] => options.filter(({ required }) => required);
 
-/** Allocates one block of zeros that serves as x, as context, as rotary table and as every tensor. */
+/** Allocates one block of zeros that serves as every array, as rotary table and as every tensor. */
 const allocateZeros = (memory: ModuleMemory, description: Description): number => {
-  const { queries, keys, model, keyModel, rotary } = description;
+  const { arrays, rotary } = description;
   const floats = Math.max(
-    ...slotsOf(description).map(({ shape }) => product(shape)),
-    queries * model,
-    keys * keyModel,
-    ...requiredOf(description).map(({ shape = [] }) => product(shape)),
+    ...[...slotsOf(description), ...arrays, ...requiredOf(description)].map(({ shape = [] }) => product(shape)),
     rotary ? rotary.positions * rotary.width : 0,
   );
   return memory.allocate(4 * floats).at;
 };
 
 /** Allocates an attention map for each layer, and returns their addresses. */
-const allocateMaps = (memory: ModuleMemory, { layers = 1, heads, queries, keys }: Description): number[] => {
-  const bytes = 4 * heads * queries * keys;
+const allocateMaps = (memory: ModuleMemory, { layers = 1 }: Description, { shape = [] }: Option): number[] => {
+  const bytes = 4 * product(shape);
   const first = memory.allocate(layers * bytes).at;
   return Array.from({ length: layers }, (_, layer) => first + layer * bytes);
 };
@@ -39,21 +36,23 @@ const callOnZeros = (
   tokens: number,
   attention: boolean,
 ): (() => void) => {
-  const { queries, model, context } = description;
+  const { arrays, options } = description;
   const memory = new ModuleMemory(module, activations);
   const calls = new KernelCalls(memory, description);
   const zeros = allocateZeros(memory, description);
-  const y = memory.allocate(4 * queries * model).at;
   const pointers = slotsOf(description).flatMap((slot) => Array.from({ length: slot.pointers }, () => zeros));
   const weights = memory.allocate(4 * pointers.length).at;
   memory.write(weights, pointers, Uint32Array);
-  const words: Words = { tokens, queries: tokens, keys: tokens };
-  for (const { name } of requiredOf(description)) words[name] = zeros;
-  if (attention) words.attention = allocateMaps(memory, description);
+  const words: Words = { tokens, queries: tokens, keys: tokens, weights };
+  for (const { name, output, shape = [] } of arrays) words[name] = output ? memory.allocate(4 * product(shape)).at : zeros;
+  for (const option of options) {
+    if (option.required) words[option.name] = zeros;
+    if (attention && option.output) words[option.name] = allocateMaps(memory, description, option);
+  }
   calls.setOptions(words);
   return () => {
     calls.clear();
-    calls.call({ x: zeros, context: context ? zeros : 0, weights, y });
+    calls.call(words);
   };
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans the place and the type of each tensor in the memory of an instance.
 import { type Description, type Slot, slotsOf } from "./description.js";
+import { elementBytes, type WeightType } from "./element-types.js";
 import { attempt, fail } from "./fail.js";
 import { findTensors, type Members, packedOf, type StoredTensor } from "./find-tensors.js";
 import { memberFinder, type MemberOf } from "./tensor-names.js";
@@ -39,7 +40,7 @@ export interface WeightPlan {
   readonly scales: readonly string[];
 }
 
-/** Tensors of these dtypes become float32 in memory if the kernel reads them. Otherwise, they are stored unchanged. */
+/** Tensors of these dtypes become float32 or bfloat16 if the kernel reads them. Otherwise, they are stored unchanged. */
 const narrowFloats = ["F16", "BF16"];
 
 /** Places tensors one after another, each at a multiple of 64 bytes. */
@@ -78,13 +79,16 @@ const addMatrix = (to: Block, name: string, given: GivenTensor, shape: readonly 
 
 const isScale = (member?: string): boolean => member?.endsWith("_weight_scale") ?? false;
 
-/** Places a tensor that is not an int8 matrix. The shape [rows, 1] of scales becomes [rows]. */
-const addOther = (to: Block, name: string, given: GivenTensor, member?: string): void => {
-  const { type, length } = given;
+/**
+ * Places a tensor that is not an int8 matrix. The shape [rows, 1] of scales becomes [rows]. `floats` is the type of the
+ * kernel's tensor.
+ */
+const addOther = (to: Block, name: string, given: GivenTensor, floats: WeightType, member?: string): void => {
+  const { length } = given;
   const isColumn = isScale(member) && given.shape?.length === 2 && given.shape[1] === 1;
   const shape = isColumn ? given.shape!.slice(0, 1) : given.shape;
-  const isWidened = member !== undefined && narrowFloats.includes(type);
-  to.add(name, isWidened ? { type: "float32", bytes: 4 * length, length, shape } : { ...given, shape });
+  const isConverted = member !== undefined && (narrowFloats.includes(given.type) || given.type === "float32");
+  to.add(name, isConverted ? { type: floats, bytes: elementBytes(floats) * length, length, shape } : { ...given, shape });
 };
 
 /**
@@ -116,15 +120,17 @@ const checkMixture = (matrices: ReadonlyMap<string, Int8Matrix>): void => {
   if (float !== undefined && int8 !== undefined) fail("weights", `type of ${float}`, `int8, as of ${int8}`, "floats");
 };
 
-/** Maps the name of each int8 matrix in the C struct of weights to its shape. */
-const matrixShapes = (slots: readonly Slot[]): Map<string, readonly number[]> =>
-  new Map(slots.filter(({ type }) => type === "int8").map(({ name, shape }) => [name, shape]));
+/** Maps the name of each matrix of this type in the C struct of weights to its shape. */
+const matrixShapes = (slots: readonly Slot[], wanted: WeightType): Map<string, readonly number[]> =>
+  new Map(slots.filter(({ type }) => type === wanted).map(({ name, shape }) => [name, shape]));
 
 export const weightPlanner = (description: Description): PlanWeights => {
   const slots = slotsOf(description);
   const { layout } = description;
   const packed = layout === "separate_qkv" ? packedOf(slots) : [];
-  const shapes = matrixShapes([...slots, ...packed.map((one) => ({ ...one, name: one.member, pointers: 1 }))]);
+  const all = [...slots, ...packed.map((one) => ({ ...one, name: one.member, pointers: 1 }))];
+  const shapes = matrixShapes(all, "int8");
+  const rounded = matrixShapes(all, "bfloat16");
   const memberOf = memberFinder(description);
 
   return (given, givenPrefix = "", causeOf) => {
@@ -138,7 +144,7 @@ export const weightPlanner = (description: Description): PlanWeights => {
       const member = memberOfName(name);
       const shape = member === undefined ? undefined : shapes.get(member);
       if (shape) matrices.set(name, addMatrix(block, name, tensor, shape));
-      else addOther(block, name, tensor, member);
+      else addOther(block, name, tensor, rounded.has(member ?? "") ? "bfloat16" : "float32", member);
     }
     if (isFile) checkMixture(matrices);
     const members: Members = new Map();

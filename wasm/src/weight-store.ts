@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Description } from "./description.js";
-import type { WeightArray, WeightType } from "./element-types.js";
+import { type Description, slotsOf } from "./description.js";
+import { bfloat16Of, type WeightArray, type WeightType, weightArrays } from "./element-types.js";
 import { fail } from "./fail.js";
+import type { StoredTensor } from "./find-tensors.js";
 import type { ModuleMemory } from "./memory.js";
 import { WeightBlock } from "./weight-block.js";
 import { type GivenTensor, type PlanWeights, type WeightPlan, weightPlanner } from "./weight-plan.js";
 
+/** The arrays that `Weights.set` takes. */
+export type GivenArray = Float32Array | Uint16Array | Int8Array;
+
 const typeOf = (name: string, data: unknown): WeightType => {
-  if (data instanceof Float32Array) return "float32";
-  return data instanceof Int8Array ? "int8" : fail("weights", name, "a Float32Array or an Int8Array", data);
+  const types = ["float32", "bfloat16", "int8"] as const;
+  const found = types.find((type) => data instanceof weightArrays[type]);
+  return found ?? fail("weights", name, "a Float32Array, a Uint16Array (bfloat16) or an Int8Array", data);
 };
 
 /** The weights of one instance. */
@@ -17,6 +22,7 @@ export class WeightStore {
   readonly plan: PlanWeights;
   readonly #onChange: () => void;
   readonly #rotated: boolean;
+  readonly #isNeeded: boolean;
   #block: WeightBlock | undefined;
 
   /** Calls `onChange` when new weights replace the old weights. */
@@ -24,22 +30,26 @@ export class WeightStore {
     this.#memory = memory;
     this.plan = weightPlanner(description);
     this.#rotated = description.rotated ?? false;
+    this.#isNeeded = slotsOf(description).length > 0;
     this.#onChange = onChange;
   }
 
-  /** The address of the C struct of pointers to the weights. Throws "weights" if there are no weights. */
+  /**
+   * The address of the C struct of pointers to the weights, or 0 if the kernel has no weights. Throws "weights" if the
+   * kernel needs weights and there are none.
+   */
   get at(): number {
-    return this.#weights.at;
+    return this.#isNeeded ? this.#weights.at : 0;
   }
 
   get #weights(): WeightBlock {
     return this.#block ?? fail("weights", "no weights yet");
   }
 
-  /** Checks all arrays, and then copies them into memory. Float arrays of int8 matrices are quantised. */
-  set(given: Readonly<Record<string, Float32Array | Int8Array>>, prefix?: string): void {
+  /** Checks all arrays, and then copies them into memory. Float arrays of other matrices are quantised or rounded. */
+  set(given: Readonly<Record<string, GivenArray>>, prefix?: string): void {
     const { memory } = this.#memory.exports;
-    const sources = new Map<string, Float32Array | Int8Array>();
+    const sources = new Map<string, GivenArray>();
     const tensors = new Map<string, GivenTensor>();
     for (const [name, data] of Object.entries(given ?? {})) {
       tensors.set(name, { type: typeOf(name, data), bytes: data.byteLength, length: data.length });
@@ -54,7 +64,7 @@ export class WeightStore {
       for (const [name, source] of sources) {
         const matrix = plan.matrices.get(name);
         if (matrix?.scale !== undefined) quantise(block, name, matrix.columns, source as Float32Array);
-        else block.write(plan.tensors.get(name)!.begin, source, source instanceof Int8Array ? Int8Array : Float32Array);
+        else write(block, plan.tensors.get(name)!, source);
       }
       this.adopt(block);
     } catch (error) {
@@ -83,6 +93,11 @@ export class WeightStore {
     return this.#weights.tensor(name, type);
   }
 }
+
+const write = (block: WeightBlock, { begin, type }: StoredTensor, source: GivenArray): void => {
+  const isRounded = type === "bfloat16" && source instanceof Float32Array;
+  block.write(begin, isRounded ? bfloat16Of(source) : source, weightArrays[type as WeightType]);
+};
 
 const quantise = (block: WeightBlock, name: string, columns: number, weights: Float32Array): void => {
   for (let row = 0; row * columns < weights.length; ++row) {

@@ -2,7 +2,7 @@
 // oracle.
 import { readdirSync, readFileSync } from "node:fs";
 import "../engine/relaxed_simd.mjs";
-import { attention, encoderLayer, layerNorm } from "./oracle.mjs";
+import { attention, decoderLayer, encoderLayer, layerNorm } from "./oracle.mjs";
 
 export const modules = new URL("../dist/modules/", import.meta.url);
 export const variants = ["relaxed", "simd", "scalar"];
@@ -81,20 +81,54 @@ const matrixOf = (weights, name, bits, columns = 1, first = 0, rows = Infinity) 
   return [scale ? { integers: part, scale, bits } : part, bias];
 };
 
+/** Returns the weights of an attention, as oracle.mjs reads them. In `weights`, their names begin with `at`. */
+const attentionOf = (weights, at, model, bits) => {
+  const packed = weights[`${at}in_proj_weight`];
+  const third = (i) => matrixOf(weights, `${at}in_proj`, bits, model, i * model, model);
+  const one = (part) => matrixOf(weights, at + part, bits);
+  const [q, k, v] = packed ? [0, 1, 2].map(third) : ["query", "key", "value"].map((name) => one(`${name}_proj`));
+  return { q, k, v, out: one("out_proj") };
+};
+
 /**
  * Returns the weights of one layer, as oracle.mjs reads them. In `weights`, the names of the layer's tensors begin with
  * `at`. For int8 weights, `bits` is the number of bits to which inputs are quantised.
  */
 export const parts = (weights, at, model, bits) => {
-  const one = (part) => matrixOf(weights, at + part, bits);
-  const inside = weights[`${at}attention.out_proj_weight`] ? "attention." : "";
-  const packed = weights[`${at}${inside}in_proj_weight`];
-  const third = (i) => matrixOf(weights, `${at}${inside}in_proj`, bits, model, i * model, model);
-  const [q, k, v] = packed
-    ? [0, 1, 2].map(third)
-    : ["query", "key", "value"].map((name) => one(`${inside}${name}_proj`));
-  const [out, linear1, linear2, norm1, norm2] = [`${inside}out_proj`, "linear1", "linear2", "norm1", "norm2"].map(one);
-  return { q, k, v, out, linear1, linear2, norm1, norm2 };
+  const names = ["linear1", "linear2", "norm1", "norm2", "norm3"];
+  const others = Object.fromEntries(names.map((name) => [name, matrixOf(weights, at + name, bits)]));
+  const has = (name) => weights[`${at}${name}.out_proj_weight`];
+  const of = (name) => attentionOf(weights, at + name, model, bits);
+  if (has("self_attention")) return { ...of("self_attention."), cross: of("cross_attention."), ...others };
+  return { ...of(has("attention") ? "attention." : ""), ...others };
+};
+
+/** Returns the form of a kernel's layers, as oracle.mjs reads it. */
+const formOf = ({ heads, arguments: given }) => {
+  const argument = (name, usual) => new RegExp(`\\b${name} (\\S+)`).exec(given)?.[1] ?? usual;
+  const epsilon = Number(argument("EPSILON", "1e-5"));
+  return { heads, norm: argument("NORM", "post"), activation: argument("ACTIVATION", "relu"), epsilon };
+};
+
+/**
+ * Returns what a decoder must compute, according to oracle.mjs: the rows of y, and the attention weights of every layer
+ * and head. `masks` are the functions maySee and maySeeMemory.
+ */
+export const expectedOfDecoder = (description, weights, x, memory, queries, keys, masks) => {
+  const { model, layers = 1, activationBits } = description;
+  const form = formOf(description);
+  let rows = rowsOf(x, model);
+  const [maps, memoryMaps] = [[], []];
+  for (let i = 0; i < layers; ++i) {
+    const asking = i + 1 < layers ? rows.length : queries; // all layers except the last compute all tokens
+    const ofLayer = parts(weights, description.layers ? `layers.${i}.` : "", model, activationBits);
+    const layer = decoderLayer(rows, rowsOf(memory, model), ofLayer, form, asking, keys, masks);
+    rows = layer.y;
+    maps.push(layer.maps);
+    memoryMaps.push(layer.memoryMaps);
+  }
+  if (weights.norm_weight) rows = layerNorm([weights.norm_weight, weights.norm_bias], form.epsilon, rows);
+  return { y: rows, maps, memoryMaps };
 };
 
 /**
@@ -102,7 +136,7 @@ export const parts = (weights, at, model, bits) => {
  * layer and head. maySee(query, key) is the mask. turns[layer] is the rotary embedding of a layer of a stack.
  */
 export const expected = (description, weights, x, queries, keys, maySee, turns = []) => {
-  const { model, heads, kind, layers, activationBits, arguments: given } = description;
+  const { model, heads, kind, layers, activationBits } = description;
   let rows = rowsOf(x, model);
   if (kind === "attention") {
     const { y, maps } = attention(
@@ -114,9 +148,7 @@ export const expected = (description, weights, x, queries, keys, maySee, turns =
     );
     return { y, maps: [maps] };
   }
-  const argument = (name, usual) => new RegExp(`\\b${name} (\\S+)`).exec(given)?.[1] ?? usual;
-  const epsilon = Number(argument("EPSILON", "1e-5"));
-  const form = { heads, norm: argument("NORM", "post"), activation: argument("ACTIVATION", "relu"), epsilon };
+  const form = formOf(description);
   const all = [];
   for (let i = 0; i < (layers ?? 1); ++i) {
     // All layers except the last compute all tokens, because the next layer reads all tokens. The last layer computes
@@ -128,6 +160,6 @@ export const expected = (description, weights, x, queries, keys, maySee, turns =
     rows = y;
     all.push(maps);
   }
-  if (weights.norm_weight) rows = layerNorm([weights.norm_weight, weights.norm_bias], epsilon, rows);
+  if (weights.norm_weight) rows = layerNorm([weights.norm_weight, weights.norm_bias], form.epsilon, rows);
   return { y: rows, maps: all };
 };

@@ -229,3 +229,29 @@ export const encoderLayer = (x, weights, { heads, norm, activation, epsilon, tur
   if (!pre) y = layerNorm(weights.norm2, epsilon, y);
   return { y, maps };
 };
+
+/**
+ * Computes a decoder layer: self-attention, attention to `memory` (`weights.cross`), and the feed-forward network. The
+ * first `keys` tokens of x are the keys of self-attention. Returns y and the attention weights of both attentions.
+ */
+export const decoderLayer = (x, memory, weights, { heads, norm, activation, epsilon }, queries, keys, { maySee, maySeeMemory }) => {
+  const pre = norm === "pre";
+  const before = (name, rows) => (pre ? layerNorm(weights[name], epsilon, rows) : rows);
+  const after = (name, rows) => (pre ? rows : layerNorm(weights[name], epsilon, rows));
+  const input = before("norm1", x);
+  const self = attention(input.slice(0, queries), input.slice(0, keys), weights, heads, maySee);
+  let y = after("norm1", sum(x.slice(0, queries), self.y));
+  const cross = attention(before("norm2", y), memory, weights.cross, heads, maySeeMemory);
+  y = after("norm2", sum(y, cross.y));
+  const hidden = linear(...weights.linear1, before("norm3", y)).map((row) => row.map(activations[activation]));
+  return { y: after("norm3", sum(y, linear(...weights.linear2, hidden))), maps: self.maps, memoryMaps: cross.maps };
+};
+
+/** Returns softmax(q k^T / sqrt(width)) v for each head. q, k and v are lists of heads, and each head is a list of rows. */
+export const givenAttention = (q, k, v, maySee) =>
+  q.map((queries, h) => {
+    const of = Math.floor((h * k.length) / q.length); // several heads of queries share a head of keys and values
+    const map = look(queries, k[of], h, maySee);
+    const width = v[of][0]?.length ?? 0;
+    return map.map((row) => Array.from({ length: width }, (_, c) => row.reduce((total, weight, j) => total + weight * v[of][j][c], 0)));
+  });

@@ -394,11 +394,11 @@ test("bytes that are no module of Ladon", async () => {
   await refuses(() => load(new WebAssembly.Module(empty)), "not-a-module", "ladon_add_kernel");
   await refuses(() => load(withSection("{]")), "not-a-module");
   await refuses(() => load(withSection("null")), "not-a-module");
-  await refuses(() => load(withSection('{"ladon": 5}')), "not-a-module", "queries", "mask", "precision");
+  await refuses(() => load(withSection('{"ladon": 6}')), "not-a-module", "queries", "mask", "precision");
   const section = new TextDecoder().decode(
     WebAssembly.Module.customSections(new WebAssembly.Module(scalar), "ladon")[0],
   );
-  for (const name of ["queries", "model", "heads", "workspace", "mask", "precision", "weights", "options"]) {
+  for (const name of ["queries", "model", "heads", "workspace", "mask", "precision", "weights", "arrays", "options", "functions"]) {
     const { [name]: lacking, ...rest } = JSON.parse(section);
     assert.notEqual(lacking, undefined);
     await refuses(() => load(withSection(JSON.stringify(rest))), "not-a-module", name);
@@ -408,19 +408,19 @@ test("bytes that are no module of Ladon", async () => {
 test("modules of other versions", async () => {
   const [section] = WebAssembly.Module.customSections(new WebAssembly.Module(scalar), "ladon");
   const description = JSON.parse(new TextDecoder().decode(section));
-  assert.equal(description.ladon, 5);
-  for (const ladon of [0, 1, 2, 3, 4, 6, 4.5, "5", null]) {
+  assert.equal(description.ladon, 6);
+  for (const ladon of [0, 1, 2, 3, 4, 5, 7, 4.5, "6", null]) {
     const bytes = withSection(JSON.stringify({ ...description, ladon }));
     for (const source of [bytes, new WebAssembly.Module(bytes)]) {
-      await refuses(() => load(source), "version", `expected 5, got ${ladon}`);
+      await refuses(() => load(source), "version", `expected 6, got ${ladon}`);
     }
     await refuses(() => load(bytes, { variant: "scalar" }), "version", `got ${ladon}`);
   }
   // A description of version 1 has arrays where later versions have objects. Nevertheless, the error must be about the
   // version.
   const first = { ladon: 1, name: "old", weights: [["in_proj_weight", 192, 64]], options: ["tokens", "attention"] };
-  await refuses(() => load(withSection(JSON.stringify(first))), "version", "expected 5, got 1");
-  await refuses(() => load(withSection('{"ladon": 6, "name": "later"}')), "version", "expected 5, got 6");
+  await refuses(() => load(withSection(JSON.stringify(first))), "version", "expected 6, got 1");
+  await refuses(() => load(withSection('{"ladon": 7, "name": "later"}')), "version", "expected 6, got 7");
   assert.equal((await load(withSection(JSON.stringify(description)))).description.name, "attention_64_4");
   const { ladon, ...none } = description;
   await refuses(() => load(withSection(JSON.stringify(none))), "not-a-module", "ladon");
@@ -430,6 +430,7 @@ test("descriptions with damaged fields", async () => {
   const { description } = kernel;
   const [tensor] = description.weights;
   const [option] = description.options;
+  const [x, y] = description.arrays;
   for (const [name, value] of [
     ["queries", -1],
     ["model", 1.5],
@@ -439,7 +440,17 @@ test("descriptions with damaged fields", async () => {
     ["weights", [{ ...tensor, shape: [-1] }]],
     ["weights", [{ ...tensor, type: "float16" }]],
     ["weights", [{ ...tensor, type: "toString" }]],
-    ["precision", "bfloat16"],
+    ["precision", "float16"],
+    ["memory", "5"],
+    ["memoryCache", -1],
+    ["arrays", []],
+    ["arrays", [{ name: "x", type: "float32", shape: [512, 64] }]],
+    ["arrays", [{ name: "y", type: "float32", shape: [512, 64], output: true }]],
+    ["arrays", [x, { ...y, shape: [64] }]],
+    ["arrays", [x, { ...y, type: "size" }]],
+    ["functions", ["run"]],
+    ["functions", [{ name: "run" }]],
+    ["functions", [{ name: "run", parameters: [1] }]],
     ["layer", [null]],
     ["options", ["tokens"]],
     ["options", [{ ...option, type: "sizes" }]],

@@ -243,7 +243,7 @@ testHere("tensors beside those of the kernel have the type of the file", async (
   assert.deepEqual(loaded.tensor("integers", "int8"), integers);
   assert.deepEqual(loaded.tensor("integers_scale", "float32"), Float32Array.of(1, 2, 3));
   assert.deepEqual(loaded.tensor("counts", "int32"), Int32Array.of(-5, 7));
-  await refuses(() => loaded.tensor("ids"), "weights", "expected float32,int8,int32,F16,BF16, got dtype I64");
+  await refuses(() => loaded.tensor("ids"), "weights", "expected float32,bfloat16,int8,int32,F16,BF16, got dtype I64");
 });
 
 const change = (name, data, from = weights) => ({ ...from, [name]: data });
@@ -294,9 +294,9 @@ testHere("refused: arrays of other lengths and classes", async () => {
   await refuses(() => instance.weights.set(change("linear1_weight", new Float32Array(5), floats)), "shape", "got 5");
   await refuses(() => instance.weights.set(change("linear1_weight_scale", new Float32Array(5))), "shape", "expected 27, got 5");
   for (const odd of [new Uint8Array(486), new Int32Array(486), new Float64Array(486), [1], "x", null]) {
-    await refuses(() => instance.weights.set(change("linear1_weight", odd)), "weights", "a Float32Array or an Int8Array");
+    await refuses(() => instance.weights.set(change("linear1_weight", odd)), "weights", "a Float32Array, a Uint16Array (bfloat16) or an Int8Array");
   }
-  await refuses(() => instance.weights.set({ ...weights, ...sums }), "weights", "a Float32Array or an Int8Array");
+  await refuses(() => instance.weights.set({ ...weights, ...sums }), "weights", "a Float32Array, a Uint16Array (bfloat16) or an Int8Array");
   const rowSums = change("linear1_weight_row_sum", new Float32Array(27));
   await refuses(() => instance.weights.set(rowSums), "weights", "linear1_weight_row_sum", "the binding makes it");
   assert.deepEqual(runOf(instance), oldY);

@@ -8,7 +8,7 @@ import { load } from "../dist/index.js";
 import { bert, llama } from "./checkpoint_names.mjs";
 import { moduleBytes, randomOf, randoms, rowsOf, weightsOf } from "./kernels.mjs";
 import { withSection } from "./module_file.mjs";
-import { attention } from "./oracle.mjs";
+import { attention, givenAttention, linear } from "./oracle.mjs";
 import { refuses } from "./refuses.mjs";
 import { safetensors, streamOf } from "./safetensors.mjs";
 
@@ -201,6 +201,27 @@ test("a context that is projected once", { skip }, async () => {
 });
 
 // project_keys accepts these positions, and attend rejects them: the queries begin two positions behind the keys.
+test("two contexts, of keys and of values", { skip }, async () => {
+  const { instance, weights } = await prepared("odd_two_contexts");
+  instance.weights.set(weights);
+  const [keys, x] = [6, randoms(random, 5 * 16)];
+  const [key_context, value_context] = [randoms(random, keys * 12), randoms(random, keys * 20)];
+  const project = (part, context, width) => linear(weights[`${part}_weight`], weights[`${part}_bias`], rowsOf(context, width));
+  const [q, k, v] = [project("query_proj", x, 16), project("key_proj", key_context, 12), project("value_proj", value_context, 20)];
+  const heads = (rows) => [0, 1].map((h) => rows.map((row) => row.slice(8 * h, 8 * h + 8)));
+  const [first, second] = givenAttention(heads(q), heads(k), heads(v), () => true);
+  const joined = first.map((row, i) => [...row, ...second[i]]);
+  const wanted = linear(weights.out_proj_weight, weights.out_proj_bias, joined);
+  agree(instance.run(x, { keys, key_context, value_context }), wanted);
+  assert.equal(instance.cached, keys);
+  agree(instance.run(x), wanted);
+  for (const one of [{ key_context }, { value_context }]) {
+    assert.throws(() => instance.run(x, { keys, ...one }), { code: "length", message: /context/ });
+  }
+  assert.throws(() => instance.run(x, { context: x }), { code: "option", message: /key_context/ });
+  agree(instance.run(x), wanted);
+});
+
 test("a run with a rejected position leaves the projected context as it was", { skip }, async () => {
   const { instance, weights } = await prepared("odd_projected_rotary");
   instance.weights.set(weights);

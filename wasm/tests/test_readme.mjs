@@ -98,6 +98,22 @@ assert.ok([...chosen, last].every((row) => row.every(Number.isFinite)));`;
   assert.equal(await runCode(t, ["generation.mjs"], before.replace('"ladon"', JSON.stringify(new URL("../dist/index.js", import.meta.url))), after), 1);
 });
 
+test("a decoder with a cache", { skip: skipWithoutCache }, async (t) => {
+  const before = `import { load } from ${JSON.stringify(new URL("../dist/index.js", import.meta.url))};
+const decoder = await load(new URL(${JSON.stringify(new URL("kernels/modules/decoder_cache.scalar.wasm", import.meta.url))}));
+const { model, layers, layer } = decoder.description;
+const numbers = (count) => Float32Array.from({ length: count }, (_, i) => Math.sin(i));
+const names = [...Array(layers).keys()].flatMap((i) => layer.map(({ name, shape }) => ["layers." + i + "." + name, shape]));
+const weights = Object.fromEntries(names.map(([name, shape]) => [name, numbers(shape.reduce((a, b) => a * b))]));
+const [start, encoded, chosen] = [numbers(model), numbers(5 * model), []];
+const choose = (row) => (chosen.push(row), chosen.length), embed = (id) => numbers(model).fill(id);`;
+  const after = `assert.equal(translation.cached, 0);
+assert.deepEqual(chosen.map((row) => row.length), [model, model, model]);
+assert.ok([...chosen, row].every((one) => one.every(Number.isFinite)));
+translation.run(start, { tokens: 1 });`;
+  await runCode(t, ["decoder.mjs"], before, after);
+});
+
 // The data are laid out as ladon-weights lays them out for the kernel date_reader. Number i of the data is i.
 test("tensors that ladon-weights packs", async (t) => {
   const before = `import { loadKernel } from ${JSON.stringify(new URL("../dist/date-reader.js", import.meta.url))};

@@ -9,7 +9,8 @@ const conventionPattern = new RegExp(
   "g",
 );
 
-// The conventions that the JavaScript binding reads, and the list of a stack's layers. Other conventions need more than
+// The conventions that the JavaScript binding reads, and the list of a stack's layers: of encoders, and of decoders with
+// cross-attention. Other conventions need more than
 // a name for each tensor, or give another meaning to a name of these conventions.
 const layerLists = {
   PyTorch: "layers",
@@ -22,6 +23,7 @@ const layerLists = {
   "Hugging Face MPNet": "encoder.layer",
   "Hugging Face wav2vec 2.0": "encoder.layers",
 };
+const decoderLists = { PyTorch: "layers", "Hugging Face BART": "decoder.layers" };
 
 function rowTables(code) {
   const tables = { "{}": [] };
@@ -85,20 +87,24 @@ export function readCheckpointNames(text) {
   };
   const all = /constexpr Convention all\[\] = \{([^;]*)\};/.exec(code)?.[1] ?? "";
   const conventions = [...all.matchAll(conventionPattern)].map(
-    ([, title, attention, cross, ofAttention, feedForward, norms, beside, set]) => ({
-      title,
-      layers: layerLists[title],
-      attention,
-      cross,
-      set,
-      ofAttention: rowsOf(ofAttention),
-      ofLayer: [...rowsOf(feedForward), ...rowsOf(norms)],
-      besideLayers: besideList(rowsOf(beside), layerLists[title] ?? ""),
-    }),
+    ([, title, attention, cross, ofAttention, feedForward, norms, beside, set]) => {
+      const layers = (cross ? decoderLists : layerLists)[title];
+      return {
+        title,
+        layers,
+        attention,
+        cross,
+        set,
+        ofAttention: rowsOf(ofAttention),
+        ofLayer: [...rowsOf(feedForward), ...rowsOf(norms)],
+        besideLayers: besideList(rowsOf(beside), layers ?? ""),
+      };
+    },
   );
   checkComplete(code, tables, conventions);
-  const readable = conventions.filter(({ layers, cross }) => layers && !cross);
-  checkUnambiguous(readable);
+  const readable = conventions.filter(({ layers }) => layers);
+  checkUnambiguous(readable.filter(({ cross }) => cross));
+  checkUnambiguous(readable.filter(({ cross }) => !cross));
   return readable;
 }
 
@@ -111,7 +117,7 @@ export function readFusedNames(text) {
 
 /**
  * Returns the table as TypeScript. Omits the titles of the conventions, because only error messages of the C++ code
- * contain the titles. Omits the names of cross-attention, because no module computes a decoder.
+ * contain the titles.
  */
 export const checkpointNames = (text) => `
 /** The role of a tensor in a kernel, and the name of the tensor in a checkpoint. */
@@ -120,8 +126,10 @@ export type Row = readonly [role: string, name: string];
 export interface Convention {
   /** The list of a stack's layers. */
   readonly layers: string;
-  /** The name of the attention in a layer. */
+  /** The name of the attention in a layer; in a decoder, of self-attention. */
   readonly attention: string;
+  /** The name of the attention to the memory. Undefined in conventions of encoders. */
+  readonly cross?: string;
   readonly ofAttention: readonly Row[];
   readonly ofLayer: readonly Row[];
   readonly besideLayers: readonly Row[];
@@ -130,5 +138,5 @@ export interface Convention {
 /** The names of tensors that have several matrices. The binding does not cut them. */
 export const fusedNames: readonly string[] = ${JSON.stringify(readFusedNames(text))};
 
-export const conventions: readonly Convention[] = ${JSON.stringify(readCheckpointNames(text), (key, value) => (["title", "cross", "set"].includes(key) ? undefined : value), 2)};
+export const conventions: readonly Convention[] = ${JSON.stringify(readCheckpointNames(text), (key, value) => (["title", "set"].includes(key) || value === "" ? undefined : value), 2)};
 `;

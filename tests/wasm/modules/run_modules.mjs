@@ -29,14 +29,24 @@ function tensorsOf(description, random) {
     : description.weights;
   // Leaves out scales and row sums, because the module computes both together with the int8 weights.
   return all.filter(({name}) => !/_scale$|_row_sum$/.test(name)).flatMap(({name, type, count = 1, shape}) => {
-    return Array.from({length: count}, () =>
-      ({name, type, shape, values: random(size(shape), shape.length > 1 ? 1 / Math.sqrt(shape.at(-1)) : 0.5)}));
+    return Array.from({length: count}, () => {
+      const values = random(size(shape), shape.length > 1 ? 1 / Math.sqrt(shape.at(-1)) : 0.5);
+      const bits = new Uint32Array(values.buffer);
+      if (type === 'bfloat16') bits.forEach((word, i) => { bits[i] = word & 0xffff0000; });
+      return {name, type, shape, values};
+    });
   });
 }
 
 // Copies a tensor into the module's memory, quantised if it is int8. Returns the pointers for the struct NAME_weights:
 // one pointer, or pointers to int8 weights, scales and row sums.
 function placeTensor(loaded, {type, shape, values}) {
+  if (type === 'bfloat16') {
+    const at = loaded.take(2 * values.length);
+    const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
+    new Uint16Array(loaded.exports.memory.buffer, at, values.length).set(bits.map((word) => word >>> 16));
+    return [at];
+  }
   const from = loaded.floats(values);
   if (type !== 'int8') return [from];
   const [rows, columns] = shape;
@@ -67,11 +77,8 @@ function prepare(file) {
   const {description: d} = loaded;
   const random = randomNumbers(1);
   const tensors = tensorsOf(d, random);
-  const x = random(d.queries * d.model);
-  const contexts = d.context ? [random(d.keys * d.keyModel), random(d.keys * d.valueModel)] : [];
-  const map = d.options.find(({name}) => name === 'attention');
-  const maps = map
-    ? Array.from({length: map.count ?? 1}, () => loaded.take(4 * size(map.shape))) : [];
+  const numbers = d.arrays.filter(({output}) => !output).map(({shape}) => random(size(shape)));
+  const maps = [];
   const values = {
     offset: d.keys - d.queries, sinks: () => loaded.floats(random(d.heads)), slopes: () => 0,
     rotary: () => {
@@ -86,65 +93,81 @@ function prepare(file) {
     },
   };
   const options = loaded.words(d.options.flatMap((option) => {
-    const {name, count = 1} = option;
-    if (name === 'attention') return maps;
-    const value = values[name] ?? 0;
+    const {name, count = 1, shape, output} = option;
+    if (output) {
+      const ofOption = Array.from({length: count}, () => ({at: loaded.take(4 * size(shape)), count: size(shape)}));
+      maps.push(...ofOption);
+      return ofOption.map(({at}) => at);
+    }
+    const value = values[name.replace('memory.', '')] ?? 0;
     return Array.from({length: count}, () => (typeof value === 'function' ? value(option) : value));
   }));
+  // The arguments of the functions, by the names of the parameters.
+  const parameters = {
+    options, weights: loaded.words(tensors.flatMap((each) => placeTensor(loaded, each))),
+    workspace: loaded.take(d.workspace), cache: loaded.take(d.cache), memory_cache: loaded.take(d.memoryCache),
+  };
+  d.arrays.forEach(({name, shape}, i) => {
+    parameters[name] = i < numbers.length ? loaded.floats(numbers[i]) : loaded.take(4 * size(shape));
+  });
+  const output = d.arrays.at(-1);
   return Object.assign(loaded, {
-    tensors, numbers: x, options, maps,
-    x: loaded.floats(x), y: loaded.take(4 * d.queries * d.model),
-    weights: loaded.words(tensors.flatMap((each) => placeTensor(loaded, each))),
-    workspace: loaded.take(d.workspace), cache: loaded.take(d.cache),
-    contexts: contexts.slice(0, d.keyModel === d.valueModel ? 1 : 2).map((each) => loaded.floats(each)),
-    contextNumbers: contexts,
+    tensors, numbers: numbers[0], maps, parameters,
+    first: d.arrays[0].name, output: output.name, outputSize: size(output.shape),
+    main: ['run', 'extend', 'attend'].find((each) => loaded.exports[each]),
   });
 }
 
-// Functions that call an export of the module `m` with correct arguments. A test can replace arguments: each member of
-// `o` replaces the argument of this name, for example x by a null pointer.
-const calls = {
-  run: (m, o = {}) => m.exports.run(...[o.x ?? m.x, ...m.contexts, o.weights ?? m.weights, o.y ?? m.y,
-                                        o.workspace ?? m.workspace, o.options ?? m.options]),
-  extend: (m, o = {}) => m.exports.extend(o.x ?? m.x, m.cache, o.weights ?? m.weights, o.y ?? m.y,
-                                          o.workspace ?? m.workspace, o.options ?? m.options),
-  attend: (m, o = {}) => m.exports.attend(o.x ?? m.x, m.cache, o.weights ?? m.weights, o.y ?? m.y,
-                                          o.workspace ?? m.workspace, o.options ?? m.options),
-};
+// Calls an export of the module `m`. Each member of `changed` replaces the argument of this name, for example x by a
+// null pointer.
+function call(m, name, changed = {}) {
+  const {parameters} = m.description.functions.find((each) => each.name === name);
+  return m.exports[name](...parameters.map((each) => changed[each] ?? m.parameters[each]));
+}
 
 function compute(m) {
-  const main = Object.keys(calls).find((each) => m.exports[each]);
+  const {main, description: d} = m;
   if (m.exports.cache_clear) {
-    assert.equal(calls[main](m), status.notCleared);
-    assert.equal(m.exports.cache_clear(m.cache), status.ok);
-    assert.equal(m.exports.cache_length(m.cache), 0);
+    assert.equal(call(m, main), status.notCleared);
+    assert.equal(call(m, 'cache_clear'), status.ok);
+    assert.equal(call(m, 'cache_length'), 0);
   }
-  if (main === 'attend') {
-    assert.equal(m.exports.project_keys(...m.contexts, m.cache, m.weights, m.workspace, m.options), status.ok);
-    assert.equal(m.exports.cache_length(m.cache), m.description.keys);
+  if (m.exports.project_memory) {
+    assert.equal(call(m, main), status.notCleared);
+    assert.equal(call(m, 'project_memory'), status.ok);
   }
-  assert.equal(calls[main](m), status.ok);
+  if (m.exports.project_keys) {
+    assert.equal(call(m, 'project_keys'), status.ok);
+    assert.equal(call(m, 'cache_length'), d.keys);
+  }
+  assert.equal(call(m, main), status.ok);
   if (main === 'extend') {
-    assert.equal(m.exports.cache_length(m.cache), m.description.queries);
-    assert.equal(calls[main](m), status.ok); // now the cache contains earlier tokens
+    assert.equal(call(m, 'cache_length'), d.queries);
+    assert.equal(call(m, main), status.ok); // now the cache contains earlier tokens
   }
-  const d = m.description;
-  return [m.y, ...m.maps].map((from, i) => m.view(from, i === 0 ? d.queries * d.model : d.heads * d.queries * d.keys).slice());
+  return [{at: m.parameters[m.output], count: m.outputSize}, ...m.maps].map(({at, count}) => m.view(at, count).slice());
 }
+
+const takes = (m, name) => m.description.functions.find((each) => each.name === m.main).parameters.includes(name);
 
 function checkStatuses(m) {
   const d = m.description;
-  const y = m.view(m.y, d.queries * d.model).fill(7);
-  const options = [...new Int32Array(m.exports.memory.buffer, m.options, d.options.length)];
+  const {first, output, parameters} = m;
+  const y = m.view(parameters[output], m.outputSize).fill(7);
+  const words = d.options.reduce((sum, {count = 1}) => sum + count, 0);
+  const options = [...new Int32Array(m.exports.memory.buffer, parameters.options, words)];
   const lengths = options.slice();
   lengths[0] = (d.options[0].name === 'tokens' ? Math.max(d.queries, d.keys) : d.queries) + 1;
-  const main = Object.keys(calls).find((each) => m.exports[each]);
   for (const [changed, expected] of [
-    [{x: 0}, status.nullInput], [{weights: 0}, status.nullWeights], [{y: 0}, status.nullOutput],
-    [{workspace: 0}, status.nullWorkspace], [{workspace: m.workspace + 4}, status.misaligned],
-    [{y: m.workspace}, status.overlap], [{y: m.x + 4}, status.overlap], [{options: m.words(lengths)}, status.beyond],
+    ...(m.tensors.length ? [[{weights: 0}, status.nullWeights]] : []),
+    ...d.arrays.filter(({name, output: isOutput}) => !isOutput && takes(m, name)).map(({name}) => [{[name]: 0}, status.nullInput]),
+    [{[output]: 0}, status.nullOutput],
+    [{workspace: 0}, status.nullWorkspace], [{workspace: parameters.workspace + 4}, status.misaligned],
+    [{[output]: parameters.workspace}, status.overlap], [{[output]: parameters[first] + 4}, status.overlap],
+    [{options: m.words(lengths)}, status.beyond],
+    ...(takes(m, 'memory_cache') ? [[{memory_cache: parameters.cache}, status.notCleared]] : []),
   ]) {
-    assert.equal(calls[main](m, changed), expected, JSON.stringify(changed));
+    assert.equal(call(m, m.main, changed), expected, JSON.stringify(changed));
     assert.ok(y.every((each) => each === 7));
   }
 }
