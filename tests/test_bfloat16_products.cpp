@@ -58,10 +58,24 @@ float to_odd_float(double x) {
   return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(result) | 1u);
 }
 
+// NEON of 32 bits takes subnormal numbers for 0.
+#if defined(__ARM_NEON) && !defined(__aarch64__) && LADON_HAS_XSIMD
+constexpr bool flushes_subnormals = true;
+#else
+constexpr bool flushes_subnormals = false;
+#endif
+
+// Adds a product to `sum`, with the roundings of float instructions.
+float add_product(float sum, float x, float w) {
+  const auto value = [](float number) { return flushes_subnormals ? flushed(number) : number; };
+  if constexpr (vec::fma_is_fused) return value(std::fma(value(x), value(w), value(sum)));
+  return value(value(sum) + value(value(x) * value(w)));
+}
+
 // Adds the products of a pair of features and a pair of weights to `sum`.
 float add_pair(float sum, const float (&x)[2], const float (&w)[2]) {
   if constexpr (rounding == Rounding::of_floats) {
-    for (int i = 0; i < 2; ++i) sum = vec::fma_is_fused ? std::fma(x[i], w[i], sum) : sum + x[i] * w[i];
+    for (int i = 0; i < 2; ++i) sum = add_product(sum, x[i], w[i]);
     return sum;
   } else if constexpr (rounding == Rounding::to_odd) {
     const auto product = [&](int i) { return double{to_odd_float(double{flushed(x[i])} * double{flushed(w[i])})}; };
@@ -71,7 +85,7 @@ float add_pair(float sum, const float (&x)[2], const float (&w)[2]) {
 #if LADON_BFLOAT16_DOT
     for (int i = 1; i >= 0; --i) sum = flushed(std::fma(flushed(x[i]), flushed(w[i]), flushed(sum)));
 #else
-    for (int i = 1; i >= 0; --i) sum = vec::fma_is_fused ? std::fma(x[i], w[i], sum) : sum + x[i] * w[i];
+    for (int i = 1; i >= 0; --i) sum = add_product(sum, x[i], w[i]);
 #endif
     return sum;
   }

@@ -244,9 +244,13 @@ struct XsimdPack {
     if constexpr (LADON_DETERMINISTIC) return unfused(static_cast<typename Batch::register_type>(product.batch));
     return product;
   }
-  // xsimd 8.1 only estimates quotients on 64-bit Arm.
+  // xsimd 8.1 only estimates quotients on Arm. 32-bit Arm divides lane by lane.
   friend LADON_INLINE XsimdPack operator/(Arg a, Arg b) noexcept {
+#if defined(__ARM_NEON) && !defined(__aarch64__)
+    return Batch(static_cast<float32x4_t>(a.batch) / static_cast<float32x4_t>(b.batch));
+#else
     LADON_NEON_OR(Batch(vdivq_f32(a.batch, b.batch)), a.batch / b.batch);
+#endif
   }
 
   // xsimd::fma computes a product and a sum for sixteen lanes (8.1) and for four lanes (AVX2).
@@ -276,9 +280,15 @@ struct XsimdPack {
 #endif
     return blend(zero, XsimdPack(Batch(0.0f)), fma(a, b, c));
   }
-  // xsimd only estimates square roots on 64-bit Arm.
+  // xsimd only estimates square roots on Arm. 32-bit Arm computes them lane by lane.
   friend LADON_INLINE XsimdPack sqrt(Arg a) noexcept {
+#if defined(__ARM_NEON) && !defined(__aarch64__)
+    auto lanes = static_cast<float32x4_t>(a.batch);
+    LADON_UNROLLED_FOR(i, 4) lanes[i] = sqrt_scalar(lanes[i]);
+    return Batch(lanes);
+#else
     LADON_NEON_OR(Batch(vsqrtq_f32(a.batch)), xsimd::sqrt(a.batch));
+#endif
   }
 
   friend LADON_INLINE XsimdPack maximum(Arg a, Arg b) noexcept { LADON_EXTREME(max); }
