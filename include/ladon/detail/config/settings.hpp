@@ -38,6 +38,13 @@
 #error "ladon: each sum must be rounded to float; on 32-bit x86 compile with -msse2 -mfpmath=sse"
 #endif
 
+// g++ 14 and 15 fuse products and sums in vectors of RISC-V, also with -ffp-contract=off and behind vec::unfused.
+#if LADON_DETERMINISTIC && defined(__riscv_vector) && defined(__GNUC__) && !defined(__clang__) && \
+    (__GNUC__ == 14 || __GNUC__ == 15)
+#error \
+    "ladon: g++ 14 and 15 break LADON_DETERMINISTIC with RISC-V V: compile with clang++ 19 or g++ 16, or without v in -march"
+#endif
+
 // Keys in a block of attention, whose scores are in the workspace. With more keys, last bits depend on the block.
 #if !defined(LADON_KEY_BLOCK)
 #define LADON_KEY_BLOCK 256
