@@ -2,12 +2,13 @@
 // shares, and a test can set `shares` to a smaller number.
 #pragma once
 
-#include <barrier>
 #include <cstddef>
 #include <thread>
 #include <vector>
 
 #include <ladon/threads.hpp>
+
+#include "barrier.hpp"
 
 namespace ladon_test {
 
@@ -18,7 +19,7 @@ struct OnThreads {
   template <class F>
   static void drive(std::size_t phases, F share_of_phase) {
     const std::size_t count = shares;
-    std::barrier barrier(static_cast<std::ptrdiff_t>(count));
+    Barrier barrier(count);
     const auto work = [&](std::size_t index) {
       for (std::size_t phase = 0; phase < phases; ++phase) {
         share_of_phase(phase, ladon::Share{index, count});
