@@ -127,6 +127,9 @@ endmacro()
 
 # Sets `image` to the file of all weights.
 macro(ladon_model_image)
+  if(CMAKE_CXX_BYTE_ORDER STREQUAL "BIG_ENDIAN")
+    message(FATAL_ERROR "ladon_add_model(${NAME}): the file of weights is little-endian, and this machine is big-endian")
+  endif()
   set(image ${CMAKE_CURRENT_BINARY_DIR}/${NAME}.weights)
   if(DEFINED arg_IMAGE)
     set(image ${arg_IMAGE})

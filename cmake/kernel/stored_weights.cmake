@@ -6,6 +6,8 @@
 # `tool_target` to the program ladon-weights and to the target that builds the program.
 macro(ladon_kernel_checkpoint)
   if(DEFINED arg_WEIGHTS)
+    ladon_kernel_refuse("WEIGHTS stores little-endian numbers, which a big-endian machine cannot use in place; load the \
+tensors with ladon::safetensors" CMAKE_CXX_BYTE_ORDER STREQUAL "BIG_ENDIAN")
     cmake_path(ABSOLUTE_PATH arg_WEIGHTS BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE checkpoint)
     get_source_file_property(made_by_the_build ${checkpoint} GENERATED)
     ladon_kernel_refuse("WEIGHTS is ${checkpoint}, which does not exist"

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
 #include <utility>
 
 namespace ladon::families {
@@ -138,13 +141,16 @@ After after_of(Config& config, const char* key, const char* otherwise) {
 }
 
 void set_frames(const Config& config, Stack& stack) {
-  constexpr std::size_t most = std::size_t{1} << 40;
-  std::size_t rows = stack.model.tokens;
+  constexpr bool is_narrow = sizeof(std::size_t) < sizeof(std::uint64_t);
+  constexpr std::uint64_t most = is_narrow ? std::numeric_limits<std::uint32_t>::max() : std::uint64_t{1} << 40;
+  std::uint64_t rows = stack.model.tokens;
   for (auto step = stack.input.steps.rbegin(); step != stack.input.steps.rend() && rows <= most; ++step)
     if (const auto* layer = std::get_if<ConvolveRows>(&*step))
       rows = rows * layer->stride + layer->width - 1 - layer->before - layer->behind;
-  if (rows > most) config.fail("conv_stride", "strides with which an input has at most 2^40 frames");
-  if (!stack.input.steps.empty()) std::get<Audio>(stack.input.steps.front()).frames = rows;
+  if (rows > most)
+    config.fail("conv_stride", std::string("strides with which an input has at most ") +
+                                   (is_narrow ? "2^32 - 1" : "2^40") + " frames");
+  if (!stack.input.steps.empty()) std::get<Audio>(stack.input.steps.front()).frames = static_cast<std::size_t>(rows);
 }
 
 void read_attention_bias(Config& config, Stack& stack, const char* key, bool otherwise) {

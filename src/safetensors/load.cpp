@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "byte_order.hpp"
 #include "find_tensors.hpp"
 #include "int8_weights.hpp"
 #include "member_bytes.hpp"
@@ -23,11 +24,14 @@
 namespace ladon::safetensors::detail {
 namespace {
 
-// Returns the address of the rows of `piece` if the file has them with the dtype, and aligned. Otherwise returns null.
+// Returns the address of the rows of `piece` if the file has them with the dtype, aligned, and in the byte order of
+// this machine. Otherwise returns null.
 const std::byte* in_place(const File& file, const weights::Piece& piece, std::string_view dtype) {
   const auto* const address = weights::rows_of(file, piece).data();
-  const bool is_aligned = reinterpret_cast<std::uintptr_t>(address) % weights::bytes_of_element(dtype) == 0;
-  return file.tensors().at(piece.tensor).dtype == dtype && is_aligned ? address : nullptr;
+  const std::uint64_t width = weights::bytes_of_element(dtype);
+  const bool is_usable =
+      reinterpret_cast<std::uintptr_t>(address) % width == 0 && (files::is_little_endian || width == 1);
+  return file.tensors().at(piece.tensor).dtype == dtype && is_usable ? address : nullptr;
 }
 
 // File::kept, which only `find` and `find_part` may call.

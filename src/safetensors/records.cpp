@@ -9,7 +9,11 @@
 #include <filesystem>
 #include <fstream>
 #include <ladon/safetensors/file.hpp>
+#include <span>
 #include <system_error>
+#include <vector>
+
+#include "byte_order.hpp"
 
 #include "safetensors.hpp"
 
@@ -46,6 +50,7 @@ template <class T>
 std::vector<T> values_of(std::span<const std::byte> bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));
   if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  files::swap_if_big_endian(std::as_writable_bytes(std::span(values)), sizeof(T));
   return values;
 }
 
@@ -157,9 +162,12 @@ void Records::write() const {
   const std::string temporary = outputs_ + ".part";
   std::ofstream file(temporary, std::ios::binary);
   file << files::safetensors_header(tensors, "");
-  for (const Result& result : results_)
-    file.write(reinterpret_cast<const char*>(result.values),
-               static_cast<std::streamsize>(result.rows * result.width * sizeof(float)));
+  for (const Result& result : results_) {
+    std::vector<float> values(result.values, result.values + result.rows * result.width);
+    files::swap_if_big_endian(std::as_writable_bytes(std::span(values)), sizeof(float));
+    file.write(reinterpret_cast<const char*>(values.data()),
+               static_cast<std::streamsize>(values.size() * sizeof(float)));
+  }
   file.close();
   std::error_code error;
   if (file) std::filesystem::rename(temporary, outputs_, error);

@@ -2,7 +2,6 @@
 #include "safetensors.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -14,6 +13,7 @@
 #include <span>
 #include <utility>
 
+#include "byte_order.hpp"
 #include "edit_distance.hpp"
 #include "floats.hpp"
 #include "other_files.hpp"
@@ -23,9 +23,6 @@
 namespace ladon::files {
 
 using nlohmann::json;
-
-static_assert(std::endian::native == std::endian::little,
-              "the values of a file are little-endian, and the library uses the values in place");
 
 std::string in_quotes(std::string_view text) { return shown_json(json(text)); }
 
@@ -56,7 +53,7 @@ std::string safetensors_header(std::span<const NamedTensor> tensors, const std::
   if (header.size() > largest_header)
     throw Error("the output needs a header of " + std::to_string(header.size()) + " bytes; the largest has " +
                 std::to_string(largest_header));
-  const std::uint64_t length = header.size();
+  const std::uint64_t length = swapped_if_big_endian(std::uint64_t{header.size()});
   std::string bytes(length_bytes, '\0');
   std::memcpy(bytes.data(), &length, length_bytes);
   return bytes + header;
@@ -132,14 +129,16 @@ const std::byte* File::values(std::string_view name, std::string_view dtype, std
   const auto found_bytes = this->bytes(tensor);
   if (found_bytes.size() != bytes)
     fail(name, "expected " + std::to_string(bytes) + " bytes of data, found " + std::to_string(found_bytes.size()));
-  if (!is_widened && reinterpret_cast<std::uintptr_t>(found_bytes.data()) % element_bytes == 0)
-    return found_bytes.data();
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(found_bytes.data()) % element_bytes == 0;
+  if (!is_widened && is_aligned && (files::is_little_endian || element_bytes == 1)) return found_bytes.data();
   return kept(std::string(dtype).append(" ").append(name), [&] {
     std::string copy;
-    if (is_widened)
+    if (is_widened) {
       weights::append_floats(tensor.dtype, found_bytes, copy);
-    else
+    } else {
       copy.assign(reinterpret_cast<const char*>(found_bytes.data()), bytes);
+      files::swap_if_big_endian(std::as_writable_bytes(std::span(copy)), element_bytes);
+    }
     return copy;
   });
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "byte_order.hpp"
 #include "other_files.hpp"
 #include "strict_json.hpp"
 
@@ -41,6 +42,7 @@ void Shard::read_header_length() {
     fail("expected the header's length in 8 bytes, found a file of " + std::to_string(bytes.size()));
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), length_bytes);
+  length = swapped_if_big_endian(length);
   if (const auto kind = weights::kind_of_content(bytes); length > largest_header && !kind.empty())
     fail("expected a safetensors file, found " + kind);
   const std::uint64_t largest = std::min(largest_header, std::uint64_t{bytes.size() - length_bytes});

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "byte_order.hpp"
+
 namespace ladon::weights {
 namespace {
 
@@ -18,7 +20,7 @@ void write_widened(std::span<const std::byte> values, std::byte* to) {
   for (std::size_t i = 0; i < values.size() / sizeof(std::uint16_t); ++i) {
     std::uint16_t half = 0;
     std::memcpy(&half, values.data() + i * sizeof(half), sizeof(half));
-    const std::uint32_t bits = Widen(half);
+    const std::uint32_t bits = Widen(files::swapped_if_big_endian(half));
     std::memcpy(to + i * sizeof(bits), &bits, sizeof(bits));
   }
 }
@@ -26,6 +28,7 @@ void write_widened(std::span<const std::byte> values, std::byte* to) {
 void write_floats(std::string_view dtype, std::span<const std::byte> values, std::byte* to) {
   if (dtype == "F32") {
     if (!values.empty()) std::memcpy(to, values.data(), values.size());
+    files::swap_if_big_endian({to, values.size()}, sizeof(float));
   } else if (dtype == "F16") {
     write_widened<widen_f16>(values, to);
   } else {

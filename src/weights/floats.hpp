@@ -13,8 +13,9 @@ namespace ladon::weights {
 // Returns the number of bytes of a value: 4 for F32, 2 for F16 and BF16, and 0 for any other dtype.
 std::size_t bytes_of_float(std::string_view dtype);
 
-// Appends the values as float32, little-endian. The conversion is exact, because a float32 can hold every value of F16
-// (IEEE 754 binary16) and BF16 (the upper half of binary32). F32 values keep their bits, and a NaN keeps its payload.
+// Appends the values of a file as float32, in the byte order of this machine. The conversion is exact, because a
+// float32 can hold every value of F16 (IEEE 754 binary16) and BF16 (the upper half of binary32). F32 values keep their
+// bits, and a NaN keeps its payload.
 void append_floats(std::string_view dtype, std::span<const std::byte> values, std::string& to);
 
 // Like append_floats, but writes the values to `to`, which has room for all of them.

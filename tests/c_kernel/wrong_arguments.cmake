@@ -1,9 +1,9 @@
 # ladon_add_wrong_arguments(<name> <message> <arguments>...): adds a test that calls ladon_add_kernel with <arguments>.
-# The call must stop CMake with an error that contains <message>.
+# The call must stop CMake with an error that contains <message>. The variable `definitions` may hold options for cmake.
 function(ladon_add_wrong_arguments name message)
   add_test(NAME ladon.kernel_arguments.${name}
     COMMAND ${CMAKE_COMMAND} "-DARGUMENTS=${ARGN}" -DMODULE=${PROJECT_SOURCE_DIR}/cmake/ladon_add_kernel.cmake
-      -DPROCESSOR=riscv64 -P ${CMAKE_CURRENT_SOURCE_DIR}/check_arguments.cmake)
+      -DPROCESSOR=riscv64 ${definitions} -P ${CMAKE_CURRENT_SOURCE_DIR}/check_arguments.cmake)
   # CMake may break the lines of a message at any space. So each space of <message> also matches a line break.
   string(REPLACE " " "[ \n]+" message "${message}")
   set_tests_properties(ladon.kernel_arguments.${name} PROPERTIES PASS_REGULAR_EXPRESSION "${message}")
@@ -158,6 +158,10 @@ foreach(other "CONTEXT" "CACHE" "FEED_FORWARD 8" "LAYOUT in_proj" "BIAS none" "P
 endforeach()
 ladon_add_wrong_arguments(projections_rotary "with more queries than keys the first have none"
   one QUERIES 8 KEYS 4 MODEL 16 HEADS 2 PROJECTIONS without ROTARY halves 8 64)
+set(definitions -DCMAKE_CXX_BYTE_ORDER=BIG_ENDIAN)
+ladon_add_wrong_arguments(weights_big_endian "WEIGHTS stores little-endian numbers, which a big-endian machine cannot use"
+  ${some} WEIGHTS ${CMAKE_CURRENT_LIST_FILE} PREFIX a)
+unset(definitions)
 ladon_add_wrong_arguments(argument_checks "ARGUMENT_CHECKS is 'off'. allowed: ON, OFF" ${some} ARGUMENT_CHECKS off)
 ladon_add_wrong_arguments(dispatch "DISPATCH is for x86-64" ${some} DISPATCH)
 ladon_add_wrong_arguments(dispatch_arch "ARCH needs no DISPATCH" ${some} DISPATCH ARCH avx2)

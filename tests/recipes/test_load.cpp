@@ -10,12 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "byte_order.hpp"
 #include "safetensors_file.hpp"
 #include "testing/fixtures.hpp"
 
 namespace {
 
 using examples::TemporaryFolder;
+using ladon::files::is_in_file;
 using ladon::safetensors::Error, ladon::safetensors::File, ladon::safetensors::load;
 using Checkpoint = ladon::files::Checkpoint;
 
@@ -54,9 +56,9 @@ TEST_CASE("the weights point into the file, also after the File object was moved
   File opened(folder.file("m.safetensors", attention("self_attn.").content()));
   const auto weights = load<Attention>(opened, "self_attn");
   const File file(std::move(opened));
-  CHECK(weights.in_proj.weight.data == file.tensor("self_attn.in_proj_weight", {12, 4}));
-  CHECK(weights.in_proj.bias.data == file.tensor("self_attn.in_proj_bias", {12}));
-  CHECK(weights.out_proj.weight.data == file.tensor("self_attn.out_proj.weight", {4, 4}));
+  CHECK(is_in_file(weights.in_proj.weight.data, file.tensor("self_attn.in_proj_weight", {12, 4})));
+  CHECK(is_in_file(weights.in_proj.bias.data, file.tensor("self_attn.in_proj_bias", {12})));
+  CHECK(is_in_file(weights.out_proj.weight.data, file.tensor("self_attn.out_proj.weight", {4, 4})));
   CHECK(weights.out_proj.bias.data[3] == 303);
 }
 
@@ -65,9 +67,9 @@ TEST_CASE("SeparateQKV points to the rows of PyTorch's in_proj") {
   const File file(folder.file("m.safetensors", attention().content()));
   const auto weights = load<Separate>(file, "");
   const float* in_proj = file.tensor("in_proj_weight", {12, 4});
-  CHECK(weights.query_proj.weight.data == in_proj);
-  CHECK(weights.key_proj.weight.data == in_proj + 16);
-  CHECK(weights.value_proj.weight.data == in_proj + 32);
+  CHECK(is_in_file(weights.query_proj.weight.data, in_proj));
+  CHECK(is_in_file(weights.key_proj.weight.data, in_proj + 16));
+  CHECK(is_in_file(weights.value_proj.weight.data, in_proj + 32));
   CHECK(weights.value_proj.bias.data[0] == 108);
 }
 
@@ -81,7 +83,7 @@ TEST_CASE("bfloat16 weights") {
                                                    .add("out_proj.bias", 4, 0)
                                                    .content()));
   const auto weights = load<BFloat16>(file, "");
-  CHECK(weights.in_proj.weight.data == file.tensor<ladon::BFloat16>("in_proj_weight", {12, 4}));
+  CHECK(is_in_file(weights.in_proj.weight.data, file.tensor<ladon::BFloat16>("in_proj_weight", {12, 4})));
   CHECK(weights.out_proj.weight.data[15].bits == 0x6262);
 }
 
@@ -100,7 +102,8 @@ Checkpoint attention_of(const std::string& dtype, bool parts = false) {
       const auto bits = std::bit_cast<std::uint32_t>(value);
       const std::uint32_t half = value == 0 ? 0 : (bits >> 13) - ((127 - 15) << 10);
       const std::uint32_t stored = dtype == "F32" ? bits : dtype == "BF16" ? bits >> 16 : half;
-      bytes.append(reinterpret_cast<const char*>(&stored), width);
+      const std::uint32_t in_file = ladon::files::swapped_if_big_endian(stored);
+      bytes.append(reinterpret_cast<const char*>(&in_file), width);
     }
     const std::string sizes = "[" + std::to_string(rows) + (columns == 1 ? "]" : "," + std::to_string(columns) + "]");
     checkpoint.add(name, dtype, sizes, bytes);
@@ -142,8 +145,9 @@ void check_values(const std::string& content) {
 std::string unaligned(std::string content) {
   std::uint64_t header_bytes = 0;
   std::memcpy(&header_bytes, content.data(), sizeof(header_bytes));
-  content.insert(sizeof(header_bytes) + header_bytes, " ");
-  ++header_bytes;
+  header_bytes = ladon::files::swapped_if_big_endian(header_bytes);
+  content.insert(sizeof(header_bytes) + static_cast<std::size_t>(header_bytes), " ");
+  header_bytes = ladon::files::swapped_if_big_endian(header_bytes + 1);
   return content.replace(0, sizeof(header_bytes), reinterpret_cast<const char*>(&header_bytes), sizeof(header_bytes));
 }
 
@@ -179,7 +183,8 @@ Checkpoint int8_attention(const std::string& scale_dtype) {
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<char>(static_cast<int>(i) - 24);
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<char>(static_cast<int>(i) - 8);
   const auto scales = [&](std::size_t rows) {
-    const std::uint32_t half = 0x3F000000;  // 1/2; the upper half of its bits is a bfloat16
+    // 1/2; the upper half of its bits is a bfloat16
+    const auto half = ladon::files::swapped_if_big_endian(std::uint32_t{0x3F000000});
     const bool is_float = scale_dtype == "F32";
     std::string bytes;
     for (std::size_t i = 0; i < rows; ++i)
@@ -201,9 +206,10 @@ TEST_CASE("int8 weights are used in place, with scales of any dtype") {
     const TemporaryFolder folder;
     const File file(folder.file("m.safetensors", int8_attention(dtype).content()));
     const auto weights = load<Int8>(file, "");
-    CHECK(weights.in_proj.weight.data == file.tensor<std::int8_t>("in_proj_weight", {12, 4}));
+    CHECK(is_in_file(weights.in_proj.weight.data, file.tensor<std::int8_t>("in_proj_weight", {12, 4})));
     CHECK(weights.in_proj.scale.data[11] == 0.5f);
-    CHECK((weights.in_proj.scale.data == file.tensor("in_proj_weight_scale", {12, 1})) == (dtype == "F32"));
+    CHECK((weights.in_proj.scale.data == file.tensor("in_proj_weight_scale", {12, 1})) ==
+          (dtype == "F32" && ladon::files::is_little_endian));
     CHECK(weights.in_proj.row_sum.data[1] == -20 - 19 - 18 - 17);
     CHECK(weights.out_proj.bias.data[3] == 303);
     const auto separate = load<SeparateInt8>(file, "");
@@ -230,12 +236,12 @@ TEST_CASE("matrices (in, out) are used in place, or transposed for other layouts
   const TemporaryFolder folder;
   const File file(folder.file("m.safetensors", checkpoint.content()));
   const auto weights = load<AttentionWith<ladon::layout::InProjInOut>>(file, "h.0.attn");
-  CHECK(weights.in_proj.weight.data == file.tensor("h.0.attn.c_attn.weight", {4, 12}));
-  CHECK(weights.out_proj.weight.data == file.tensor("h.0.attn.c_proj.weight", {4, 4}));
+  CHECK(is_in_file(weights.in_proj.weight.data, file.tensor("h.0.attn.c_attn.weight", {4, 12})));
+  CHECK(is_in_file(weights.out_proj.weight.data, file.tensor("h.0.attn.c_proj.weight", {4, 4})));
   const auto turned = load<Separate>(file, "h.0.attn");
   CHECK(turned.key_proj.weight.data[1] == 16);  // row 0, column 1: element [1][4] of the file
   CHECK(turned.out_proj.weight.data[1] == 204);
-  CHECK(turned.key_proj.bias.data == weights.in_proj.bias.data + 4);
+  CHECK(is_in_file(turned.key_proj.bias.data, weights.in_proj.bias.data + 4));
   const auto columns = load<AttentionWith<ladon::layout::InOut>>(file, "h.0.attn");
   CHECK(columns.key_proj.weight.data[1] == 5);
   CHECK(columns.out_proj.weight.data == weights.out_proj.weight.data);
@@ -253,7 +259,7 @@ TEST_CASE("in_proj with a block for each head is used in place") {
   const TemporaryFolder folder;
   const File file(folder.file("m.safetensors", checkpoint.content()));
   const auto weights = load<ladon::MultiHeadAttention<blocks>>(file, "self_attn");
-  CHECK(weights.in_proj.weight.data == file.tensor("self_attn.query_key_value.weight", {12, 4}));
+  CHECK(is_in_file(weights.in_proj.weight.data, file.tensor("self_attn.query_key_value.weight", {12, 4})));
   CHECK(load<Separate>(file, "self_attn").key_proj.weight.data[4 * 2] == 32);  // the first key of the second head
 }
 
@@ -267,10 +273,10 @@ TEST_CASE("attention with a bias only in its output") {
                                                    .add("out_proj.bias", 4, 300)
                                                    .content()));
   const auto packed = load<AttentionWith<WithoutProjectionBias<InProj>>>(file, "");
-  CHECK(packed.in_proj.weight.data == file.tensor("in_proj_weight", {12, 4}));
+  CHECK(is_in_file(packed.in_proj.weight.data, file.tensor("in_proj_weight", {12, 4})));
   CHECK(packed.out_proj.bias.data[3] == 303);
   const auto separate = load<AttentionWith<WithoutProjectionBias<SeparateQKV>>>(file, "");
-  CHECK(separate.value_proj.weight.data == packed.in_proj.weight.data + 32);
+  CHECK(is_in_file(separate.value_proj.weight.data, packed.in_proj.weight.data + 32));
   CHECK(separate.out_proj.bias.data == packed.out_proj.bias.data);
 
   const File bfloat16(folder.file("bfloat16.safetensors", Checkpoint()
@@ -280,7 +286,7 @@ TEST_CASE("attention with a bias only in its output") {
                                                               .content()));
   using BFloat16 = AttentionWith<ladon::layout::BFloat16<WithoutProjectionBias<InProj>>>;
   const auto weights = load<BFloat16>(bfloat16, "");
-  CHECK(weights.in_proj.weight.data == bfloat16.tensor<ladon::BFloat16>("in_proj_weight", {12, 4}));
+  CHECK(is_in_file(weights.in_proj.weight.data, bfloat16.tensor<ladon::BFloat16>("in_proj_weight", {12, 4})));
   CHECK(weights.out_proj.bias.data[0] == 300);
 }
 
@@ -301,7 +307,7 @@ TEST_CASE("epsilon reaches every norm") {
   CHECK(weights.layers[0].norm1.epsilon == 1e-12f);
   CHECK(weights.layers[0].norm2.epsilon == 1e-12f);
   CHECK(weights.norm.epsilon == 1e-12f);
-  CHECK(weights.norm.weight.data == file.tensor("m.norm.weight", {4}));
+  CHECK(is_in_file(weights.norm.weight.data, file.tensor("m.norm.weight", {4})));
 
   // A stack without a final norm has no place for the tensors of "m.norm", so `load` reports these tensors.
   using WithoutNorm = ladon::Encoder<config.one_layer().with(shape)>;

@@ -5,13 +5,17 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "byte_order.hpp"
 
 namespace ladon::files {
 
 inline std::string with_length(std::uint64_t length, const std::string& header, const std::string& data) {
   std::string bytes(sizeof(length), '\0');
+  length = swapped_if_big_endian(length);
   std::memcpy(bytes.data(), &length, sizeof(length));
   return bytes + header + data;
 }
@@ -26,6 +30,7 @@ inline std::string safetensors(std::string header, const std::string& data) {
 inline std::string floats(const std::vector<float>& values) {
   std::string bytes(values.size() * sizeof(float), '\0');
   std::memcpy(bytes.data(), values.data(), bytes.size());
+  swap_if_big_endian(std::as_writable_bytes(std::span(bytes)), sizeof(float));
   return bytes;
 }
 
@@ -33,6 +38,13 @@ inline std::vector<float> counted(std::size_t size, float first) {
   std::vector<float> values(size);
   std::iota(values.begin(), values.end(), first);
   return values;
+}
+
+// Returns whether `values` are the memory `in_file`. On a big-endian machine, where a File copies numbers, returns
+// whether the first values are equal.
+template <class T>
+bool is_in_file(const T* values, const T* in_file) {
+  return is_little_endian ? values == in_file : std::memcmp(values, in_file, sizeof(T)) == 0;
 }
 
 // Builds the bytes of a safetensors file, tensor by tensor.

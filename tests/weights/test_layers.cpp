@@ -196,6 +196,16 @@ TEST_CASE("a stack's layers are below its prefix, and its last norm is beside th
   }
 }
 
+TEST_CASE("a part of a F16 tensor is read, also at odd addresses") {
+  files::Checkpoint checkpoint;
+  const std::string halves("\x00\x3C\x00\x40\x00\x42\x00\x44\x00\x45\x00\x46\x00\x47\x00\x48", 16);  // 1 to 8
+  checkpoint.add("one_byte", "I8", "[1]", "x").add("in_proj_bias", "F16", "[8]", halves);
+  const Result result = packed(checkpoint, "query_proj_bias 4\nkey_proj_bias 2\nvalue_proj_bias 2\n", "");
+  CHECK(result.values("query_proj_bias", 4) == files::counted(4, 1));
+  CHECK(result.values("key_proj_bias", 2) == files::counted(2, 5));
+  CHECK(result.values("value_proj_bias", 2) == files::counted(2, 7));
+}
+
 TEST_SUITE_END();
 
 }  // namespace ladon::weights

@@ -6,7 +6,7 @@
 
 #include "file_error.hpp"
 #include "replace_file.hpp"
-#include "testing/program.hpp"
+#include "testing/fixtures.hpp"
 
 namespace ladon::files {
 namespace {
@@ -46,6 +46,13 @@ TEST_CASE("a file of the longest name is replaced") {
   CHECK(content_of(file) == "new");
 }
 
+// The reason why a path below a file cannot be written.
+#if defined(_WIN32)
+constexpr std::errc below_a_file = std::errc::no_such_file_or_directory;
+#else
+constexpr std::errc below_a_file = std::errc::not_a_directory;
+#endif
+
 TEST_CASE("if one file cannot be written, no file is, and the error states the reason") {
   const TemporaryFolder folder;
   const fs::path a = folder.file("a", "old"), absent = folder.path() / "absent" / "b";
@@ -54,7 +61,7 @@ TEST_CASE("if one file cannot be written, no file is, and the error states the r
   CHECK(content_of(a) == "old");
   CHECK(files_in(folder.path()) == 1);
   CHECK(error_of_writing(folder.path()) == folder.path().string() + because(std::errc::is_a_directory));
-  CHECK(error_of_writing(a / "b") == (a / "b").string() + because(std::errc::not_a_directory));
+  CHECK(error_of_writing(a / "b") == (a / "b").string() + because(below_a_file));
 }
 
 TEST_CASE("a check in advance gives equal errors, and changes nothing") {
@@ -69,7 +76,7 @@ TEST_CASE("a check in advance gives equal errors, and changes nothing") {
   const fs::path absent = folder.path() / "absent" / "b";
   CHECK_THROWS_WITH_AS(checked(absent), said(absent, std::errc::no_such_file_or_directory).c_str(), Error);
   CHECK_THROWS_WITH_AS(checked(folder.path()), said(folder.path(), std::errc::is_a_directory).c_str(), Error);
-  CHECK_THROWS_WITH_AS(checked(a / "b"), said(a / "b", std::errc::not_a_directory).c_str(), Error);
+  CHECK_THROWS_WITH_AS(checked(a / "b"), said(a / "b", below_a_file).c_str(), Error);
 }
 
 TEST_CASE("content is written piece by piece, and the file changes when the content is complete") {
@@ -100,6 +107,7 @@ TEST_CASE("content that throws leaves the file unchanged") {
   CHECK(files_in(folder.path()) == 1);
 }
 
+#if !defined(_WIN32)  // where only an administrator makes links
 TEST_CASE("the target of a link is replaced") {
   const TemporaryFolder folder;
   const fs::path file = folder.file("file", "old"), link = folder.path() / "link";
@@ -127,6 +135,7 @@ TEST_CASE("a link to itself is an error") {
   fs::create_symlink("link", folder.path() / "link");
   CHECK(error_of_writing(folder.path() / "link").ends_with(because(std::errc::too_many_symbolic_link_levels)));
 }
+#endif
 
 TEST_SUITE_END();
 

@@ -58,7 +58,7 @@ TEST_CASE("tensors are not copied") {
   const float* b = file.tensor("b", {2});
   CHECK(w[0] == 1);
   CHECK(w[5] == 6);
-  CHECK(b == w + 6);
+  if (is_little_endian) CHECK(b == w + 6);
   CHECK(b[1] == 8);
 }
 
@@ -143,7 +143,8 @@ TEST_CASE("every flipped byte of a header is an error or leaves the tensor corre
       const auto path = folder.file("m.safetensors", damaged);
       if (!complaint(path).empty()) continue;
       const Safetensors file(path);
-      CHECK(std::memcmp(file.tensor("w", {2, 3}), eight_values.data(), 24) == 0);
+      const float* w = file.tensor("w", {2, 3});
+      CHECK(floats({w, w + 6}) == eight_values.substr(0, 24));
     }
   }
 }
@@ -166,7 +167,7 @@ TEST_CASE("a tensor that is not aligned to 4 bytes is copied once") {
   const Safetensors file(folder.file("m.safetensors", with_length(header.size(), header, data)));
   const float* const w = file.tensor("w", {2, 3});
   CHECK(reinterpret_cast<std::uintptr_t>(w) % sizeof(float) == 0);
-  CHECK(std::memcmp(w, data.data(), data.size()) == 0);
+  CHECK(floats({w, w + data.size() / sizeof(float)}) == data);
   CHECK(file.tensor("w", {2, 3}) == w);
 }
 

@@ -1,9 +1,10 @@
-// Defines helpers for the tests of several examples: error_of, TemporaryFolder and LADON_SKIP_WITHOUT.
+// Defines helpers for the tests of several examples: error_of, content_of, has, TemporaryFolder and LADON_SKIP_WITHOUT.
 #pragma once
 
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,14 @@ std::string error_of(Action action) {
   }
   return "";
 }
+
+inline std::string content_of(const std::filesystem::path& path) {
+  std::ostringstream content;
+  content << std::ifstream(path, std::ios::binary).rdbuf();
+  return content.str();
+}
+
+inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // A folder that is removed at the end of the test.
 class TemporaryFolder {

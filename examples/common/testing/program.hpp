@@ -5,8 +5,6 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "testing/fixtures.hpp"
@@ -19,20 +17,12 @@ struct Answer {
   int status;
 };
 
-inline std::string content_of(const std::filesystem::path& path) {
-  std::ostringstream content;
-  content << std::ifstream(path, std::ios::binary).rdbuf();
-  return content.str();
-}
-
 inline Answer run_in_shell(const std::string& command) {
   const TemporaryFolder folder;
   const auto out = folder.path() / "out", err = folder.path() / "err";
   const int status = std::system(("{ " + command + "; } >'" + out.string() + "' 2>'" + err.string() + "'").c_str());
   return {content_of(out), content_of(err), WEXITSTATUS(status)};
 }
-
-inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 inline void check_refused(const Answer& answer, int status, const std::string& words) {
   CAPTURE(answer.err);
