@@ -52,10 +52,11 @@ package_of() {
     WebKitWebDriver) echo webkit2gtk-driver ;;
     Xvfb) echo xvfb ;;
     wasm-ld-19) echo lld-19 ;;
-    qemu-aarch64 | qemu-arm | qemu-riscv64 | qemu-s390x) echo qemu-user ;;
-    x86_64-w64-mingw32-g++-posix) echo g++-mingw-w64-x86-64-posix ;;
-    wine) echo wine wine64 ;;
     qemu-system-riscv32) echo qemu-system-misc ;;
+    qemu-system-*) echo "$1" ;;
+    qemu-*) echo qemu-user ;;
+    x86_64-w64-mingw32-g++-*) echo "g++-mingw-w64-x86-64-${1##*-}" ;;
+    wine) echo wine wine64 ;;
     arm-none-eabi-g++) echo gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib ;;
     riscv64-unknown-elf-g++) echo gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf ;;
     *-linux-gnu*-g++) echo "g++-${1%-g++}" ;;

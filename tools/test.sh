@@ -13,6 +13,7 @@ run_tests() {
   while [ $# -gt 0 ]; do
     case $1 in
       --all) chosen=("${presets[@]}"); native_set=slow other_set=wide recipes=yes ;;
+      --platform) shift; test_platform "$@"; return ;;
       --preset) chosen=("${2:?--preset takes a name}"); shift ;;
       --modules) test_modules; return ;;
       --firmware) shift; test_firmware "$@"; return ;;
@@ -60,10 +61,7 @@ test_preset() {
     aarch64* | armv7 | riscv64 | s390x | windows)
       case $preset in
         aarch64*) need aarch64-linux-gnu-g++ qemu-aarch64 ;;
-        armv7) need arm-linux-gnueabihf-g++ qemu-arm ;;
-        riscv64) need riscv64-linux-gnu-g++ qemu-riscv64 ;;
-        s390x) need s390x-linux-gnu-g++ qemu-s390x ;;
-        windows) need x86_64-w64-mingw32-g++-posix wine; export WINEDEBUG=-all WINEPREFIX=$builds/wine ;;
+        *) need_platform "$preset" ;;
       esac
       if [[ $name = *-quick ]]; then args+=(-DLADON_BUILD_WEIGHTS_TOOL=OFF); fi ;;
     cortex-*) need arm-none-eabi-g++ qemu-system-arm ;;

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Implements ./dev test --platform: tests the platforms of tools/platforms/table with cross compilers and emulators.
+: "${root:?}" "${builds:?}"
+
+platform_names() { sed -n 's/^\([a-z][^ ]*\) .*/\1/p' "$root/tools/platforms/table"; }
+
+# platform_row NAME: prints the columns of a platform, one a line.
+platform_row() { sed -n "s/ *| */\n/g; /^$1\n/p" "$root/tools/platforms/table"; }
+
+# need_platform NAME: installs the compiler and the emulator of a platform.
+need_platform() {
+  local row needs
+  mapfile -t row < <(platform_row "$1")
+  read -ra needs <<<"${row[2]}"
+  need "${needs[@]}"
+  # Wine writes its messages to stderr, and keeps the registry of a fake Windows in WINEPREFIX.
+  if [[ " ${needs[*]} " = *" wine "* ]]; then export WINEDEBUG=-all WINEPREFIX=$builds/wine; fi
+}
+
+# test_platform NAME [--brief] [--record] [CTEST ARGS...]: builds the quick test set of a platform and runs it. --brief
+# builds and runs only the tests with the label "brief". --record stores what was tested in tools/platforms/records, and
+# rewrites the table of docs/platforms.md.
+test_platform() {
+  local name=${1:?--platform takes a name: $(platform_names | paste -sd ' ')} brief='' record='' options=() row dir status=0
+  shift
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --brief) brief=yes ;;
+      --record) record=yes ;;
+      *) options+=("$1") ;;
+    esac
+    shift
+  done
+  mapfile -t row < <(platform_row "$name")
+  [ ${#row[@]} -ge 4 ] || die "no platform is called '$name'; there are $(platform_names | paste -sd ' ')"
+  if [ "$(uname -sm)" != 'Linux x86_64' ]; then say "$name: skipped, needs Linux on x86-64"; return; fi
+  need cmake ninja python3 xsimd/xsimd.hpp doctest/doctest.h nlohmann/json.hpp
+  need_platform "$name"
+  dir=$builds/platform-$name
+  say "testing the platform $name"
+  configure "$dir" --preset "${row[3]}" -DLADON_TEST_SET=quick -DCMAKE_UNITY_BUILD=ON -DLADON_EXAMPLES= \
+    -DLADON_BUILD_WEIGHTS_TOOL=OFF -DLADON_WERROR="${CI:+ON}" "${row[@]:4}"
+  build "$dir" "$([ -n "$brief" ] && echo brief_tests || echo all)"
+  ctest_in "$dir" ${brief:+-L brief} --output-junit "$dir/results.xml" ${options[@]+"${options[@]}"} || status=$?
+  if [ -n "$record" ]; then
+    [ ${#options[@]} = 0 ] || die "--record stores only runs without options of ctest"
+    python3 "$root/tools/platforms/records.py" store "$name" "$dir" "$([ -n "$brief" ] && echo brief || echo quick)"
+  fi
+  return $status
+}
