@@ -109,6 +109,9 @@
 #   INITIAL_MEMORY <n>       the bytes of memory with which WebAssembly modules begin, for hosts that cannot grow a
 #                      memory. By default, a module has no memory beyond __heap_base, and the host grows the memory.
 #                      Libraries ignore this argument
+#   THREADS            also makes <name>.relaxed.threads.wasm and <name>.simd.threads.wasm, with which several workers
+#                      compute one call (docs/threads.md). Excludes WEIGHTS, INITIAL_MEMORY, and CONTEXT together with
+#                      CACHE. Libraries ignore this argument
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25) # makes this file independent of the caller's policies
 

@@ -108,8 +108,8 @@ function(ladon_wasm_variants out)
   set(${out} ${variants} PARENT_SCOPE)
 endfunction()
 
-# ladon_wasm_flags(<variable> <variant>): sets <variable> to the compiler flags for the module <variant>: scalar, simd
-# or relaxed
+# ladon_wasm_flags(<variable> <variant>): sets <variable> to the compiler flags for the module <variant>: scalar, simd,
+# relaxed, simd.threads or relaxed.threads
 function(ladon_wasm_flags out variant)
   set(flags -O2 -fno-pic) # compared with -O2, -O3 makes modules three times as large, but not faster
   if(variant STREQUAL "scalar")
@@ -123,21 +123,27 @@ function(ladon_wasm_flags out variant)
       list(APPEND flags -msse4.1) # Emscripten has SSE's intrinsics, and xsimd uses them
     endif()
   endif()
-  if(variant STREQUAL "relaxed")
+  if(variant MATCHES "^relaxed")
     list(APPEND flags -mrelaxed-simd)
+  endif()
+  if(variant MATCHES "threads$")
+    list(APPEND flags -matomics -mmutable-globals)
   endif()
   set(${out} "${flags}" PARENT_SCOPE)
 endfunction()
 
-# ladon_wasm_opt_flags(<variable> <variant>): sets <variable> to the flags of wasm-opt for the module <variant>: scalar,
-# simd or relaxed
+# ladon_wasm_opt_flags(<variable> <variant>): sets <variable> to the flags of wasm-opt for the module <variant>, as
+# ladon_wasm_flags
 function(ladon_wasm_opt_flags out variant)
   set(flags --mvp-features --enable-mutable-globals)
   if(NOT variant STREQUAL "scalar")
     list(APPEND flags --enable-simd --enable-bulk-memory --enable-sign-ext --enable-nontrapping-float-to-int)
   endif()
-  if(variant STREQUAL "relaxed")
+  if(variant MATCHES "^relaxed")
     list(APPEND flags --enable-relaxed-simd)
+  endif()
+  if(variant MATCHES "threads$")
+    list(APPEND flags --enable-threads)
   endif()
   set(${out} ${flags} -O2 -Oz PARENT_SCOPE)
 endfunction()

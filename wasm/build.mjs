@@ -12,9 +12,10 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 // `entries` are the files of the package that a user imports. `onDemand` are files that the package imports only when
 // they are needed.
 const entries = ["index", "date-reader", "keywords", "minilm", "model", "tokenizer"];
-const onDemand = ["files", "position-tables", "relaxed-dot", "safetensors", "warm-up"];
-// A page loads the microphone worklet into its audio thread, so the worklet is a file of its own.
-const worklets = ["microphone-worklet"];
+const onDemand = ["files", "position-tables", "relaxed-dot", "safetensors", "team", "warm-up"];
+// A page loads the microphone worklet into its audio thread, and a team starts its workers, so both are files of their
+// own.
+const worklets = ["microphone-worklet", "team-worker"];
 
 /**
  * An esbuild plugin. It keeps the imports between the files of the package. Without the plugin, each file would contain

@@ -98,6 +98,7 @@ macro(ladon_kernel_vocabulary)
   ladon_kernel_arguments(ARGUMENT_CHECKS "ON|OFF" "")
   ladon_kernel_arguments(OPTIMIZE "0|1|2|3|s|z" "")
   ladon_kernel_arguments(INITIAL_MEMORY "<n>" "")
+  ladon_kernel_arguments(THREADS "" "no WEIGHTS;no INITIAL_MEMORY")
 endmacro()
 
 # ladon_kernel_truth(<variable> <condition of if()>...): sets <variable> to the C++ keyword `true` if the condition
@@ -298,6 +299,8 @@ function(ladon_kernel_check_build)
   ladon_kernel_isas(dispatched)
   math(EXPR rest "${arg_KEY_BLOCK} % 32")
   ladon_kernel_refuse("KEY_BLOCK is ${arg_KEY_BLOCK}; allowed: a multiple of 32" rest)
+  ladon_kernel_refuse("THREADS needs a kernel that computes a call in phases; allowed: CONTEXT or CACHE, but not both"
+    arg_THREADS AND arg_CONTEXT AND arg_CACHE)
   ladon_kernel_refuse("DISPATCH and ARCH are for processors; for WebAssembly, three modules are made, and a program \
 loads the fastest module that its engine supports"
     EMSCRIPTEN AND (arg_DISPATCH OR (DEFINED arg_ARCH AND NOT arg_ARCH MATCHES "^default$")))

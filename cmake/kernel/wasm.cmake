@@ -9,6 +9,10 @@
 #   - stored_weights, if WEIGHTS is given: the address of the weights
 #   - the functions of src/c_kernel/module_int8.cpp.in, if the weights are int8
 #   - grow_memory, for hosts whose own functions cannot grow a memory
+# With THREADS, also makes NAME.relaxed.threads.wasm and NAME.simd.threads.wasm. Such a module imports a shared memory,
+# env.memory, in place of exporting a memory, and also exports:
+#   - run_phase or extend_phase, in place of run or extend
+#   - __stack_pointer: each thread has an instance of the module, and sets __stack_pointer to the end of its own stack
 
 function(ladon_kernel_modules)
   ladon_wasm_tools()
@@ -24,6 +28,10 @@ function(ladon_kernel_modules)
   set(linked "")
   foreach(variant IN LISTS variants)
     ladon_kernel_module()
+    if(arg_THREADS AND NOT variant STREQUAL "scalar")
+      string(APPEND variant .threads)
+      ladon_kernel_module()
+    endif()
   endforeach()
   add_custom_target(${NAME}_modules ALL DEPENDS ${made})
   add_dependencies(${NAME}_modules ${linked})
@@ -43,18 +51,20 @@ allowed: some of relaxed, simd and scalar" NOT variants)
   endif()
 endmacro()
 
+# The following macros and functions read ${variant}: relaxed, simd, scalar, relaxed.threads or simd.threads.
+
 # Sets `llvm` to the folder of the LLVM with which em++ must compile the module ${variant}, or to `own` if em++ must use
 # its own LLVM. Sets `ld` to the linker.
 macro(ladon_choose_llvm)
   set(llvm own)
   set(ld ${LADON_WASM_LD})
-  if(variant STREQUAL "relaxed" AND NOT LADON_WASM_RELAXED STREQUAL "own")
+  if(variant MATCHES "^relaxed" AND NOT LADON_WASM_RELAXED STREQUAL "own")
     set(llvm ${LADON_WASM_RELAXED})
     set(ld ${llvm}/wasm-ld)
   endif()
 endmacro()
 
-# Adds the module that ${variant} names (relaxed, simd or scalar).
+# Adds the module that ${variant} names.
 macro(ladon_kernel_module)
   ladon_choose_llvm()
   set(code ${NAME}_${variant}_code)
@@ -91,10 +101,11 @@ macro(ladon_freestanding)
 endmacro()
 
 # ladon_kernel_module_object(<target> <source>...): adds <target>, which compiles the sources for the module that
-# ${variant} names (relaxed, simd or scalar)
+# ${variant} names
 function(ladon_kernel_module_object target)
   ladon_kernel_object_library(${target} default ${ARGN})
-  target_compile_definitions(${target} PRIVATE LADON_MODULE=1)
+  ladon_kernel_truth(has_threads variant MATCHES "threads$")
+  target_compile_definitions(${target} PRIVATE LADON_MODULE=1 LADON_MODULE_THREADS=$<BOOL:${has_threads}>)
   ladon_wasm_flags(flags ${variant})
   target_compile_options(${target} PRIVATE ${flags} $<$<BOOL:${OPTIMIZE_given}>:-O${arg_OPTIMIZE}>)
   if(variant STREQUAL "scalar" AND NOT LADON_ARRAY_LANES)
@@ -109,6 +120,7 @@ macro(ladon_kernel_link_module)
   string(REGEX REPLACE "([\"\\])" "\\\\\\1" arguments "${ARGUMENTS}")
   set(json "@json@") # put_description.cmake replaces @json@
   set(template ${folder}/${variant}_without_description.json)
+  string(REPLACE .threads "" instructions ${variant})
   ladon_kernel_put(description.json ${template})
   set(describe -DOBJECTS=$<TARGET_OBJECTS:${code}> -DTEMPLATE=${template} -P ${modules}/put_description.cmake)
   ladon_link_module(${template} ${modules}/put_description.cmake)
@@ -122,7 +134,7 @@ endmacro()
 macro(ladon_link_module)
   set(module ${LADON_WASM_OUTPUT}/${NAME}.${variant}.wasm)
   set(optimise "")
-  if(LADON_WASM_OPT AND (NOT variant STREQUAL "relaxed" OR llvm STREQUAL "own"))
+  if(LADON_WASM_OPT AND (NOT variant MATCHES "^relaxed" OR llvm STREQUAL "own"))
     ladon_wasm_opt_flags(flags ${variant})
     set(optimise COMMAND ${LADON_WASM_OPT} ${flags} ${module} -o ${module})
   endif()
@@ -130,6 +142,9 @@ macro(ladon_link_module)
   if(INITIAL_MEMORY_given)
     math(EXPR bytes "(${arg_INITIAL_MEMORY} + 65535) / 65536 * 65536") # the linker takes whole pages
     set(memory --initial-memory=${bytes})
+  endif()
+  if(variant MATCHES "threads$") # the loader must know the initial size (wasm/src/memory.ts)
+    set(memory --import-memory --shared-memory --initial-memory=1048576 --max-memory=4294967296 --export=__stack_pointer)
   endif()
   set(description ${folder}/${variant}_description.json)
   file(MAKE_DIRECTORY ${LADON_WASM_OUTPUT})

@@ -154,6 +154,9 @@ constexpr void write_json(Writer& out) {
   if (Settings::model.projection_blocks > 1) out << ",\"projectionBlocks\":" << Settings::model.projection_blocks;
   if (Settings::model.values_before_keys) out << ",\"valuesBeforeKeys\":true";
   if (Settings::cache) out << ",\"cachePrecision\":\"" << Settings::cache_precision << "\"";
+  if constexpr (Settings::threads) {
+    out << ",\"threads\":{\"phases\":" << Kernel::phases << ",\"shared\":@shared_bytes@,\"scratch\":@scratch_bytes@}";
+  }
   write_json_weights<typename Kernel::Weights>(out);
   write_json_calls<Kernel, Settings>(out);
   if constexpr (Position::rotates) {

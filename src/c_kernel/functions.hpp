@@ -66,9 +66,8 @@ struct Function {
 };
 using Functions = List<Function, 12>;
 
-// Adds NAME_run, NAME_run_with and NAME_run_phase, the functions of a kernel without a cache. A WebAssembly module has
-// no run_phase, because modules cannot share memory between threads. A module exports NAME_run_with under the name
-// `run`, so `run` of a module takes options.
+// Adds NAME_run, NAME_run_with and NAME_run_phase, the functions of a kernel without a cache. Only a WebAssembly module
+// for threads has run_phase. A module exports NAME_run_with under the name `run`, so `run` of a module takes options.
 template <class Settings>
 constexpr void add_run(Functions& functions) {
   using namespace parameter;
@@ -148,8 +147,8 @@ constexpr void add_attend(Functions& functions) {
   functions.add(attend << x << filled_cache << weights << y << workspace << options);
 }
 
-// Adds NAME_extend and NAME_extend_phase, and for a decoder NAME_project_memory. A WebAssembly module has no
-// extend_phase.
+// Adds NAME_extend and NAME_extend_phase, and for a decoder NAME_project_memory. Only a WebAssembly module for threads
+// has extend_phase.
 template <class Settings>
 constexpr void add_extend(Functions& functions) {
   using namespace parameter;

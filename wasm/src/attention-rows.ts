@@ -3,7 +3,7 @@ import { type Instance, LadonError } from "./index.js";
 
 /** Returns copies of the rows of one head's attention, [queries][keys]. Layers and heads count from 0. */
 export const attentionRows = (
-  instance: Instance,
+  instance: Pick<Instance, "description" | "attention">,
   layer: number,
   head: number,
   queries: number,

@@ -139,6 +139,8 @@ export interface Description {
   readonly memoryCache: number;
   /** The type of the keys and values in the cache. Kernels without a cache have no cachePrecision. */
   readonly cachePrecision?: CachePrecision;
+  /** Kernels with THREADS: the phases of a call, and the bytes of a team's workspace: `shared`, and `scratch` a thread. */
+  readonly threads?: { readonly phases: number; readonly shared: number; readonly scratch: number };
   /** For attention kernels, all tensors. For layers and stacks of layers, only the tensors outside the layers. */
   readonly weights: readonly Tensor[];
   /** The tensors of one layer. Undefined for attention kernels. */
@@ -200,6 +202,7 @@ const checkDescription = (given: any): void => {
     arrays: isListOf(isArray, given?.arrays) && [true, undefined].every((one) => given.arrays.some(({ output }: any) => output === one)),
     options: isListOf(isOption, given?.options),
     functions: isListOf(isFunction, given?.functions),
+    threads: given?.threads === undefined || ["phases", "shared", "scratch"].every((name) => isSize(given.threads?.[name])),
     rotary: given?.rotary === undefined || (isSize(given?.rotary?.positions) && isSize(given?.rotary?.width)),
   };
   const wrong = [...sizes.filter((name) => !isSize(given?.[name])), ...Object.keys(isSound).filter((name) => !isSound[name])];

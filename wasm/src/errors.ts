@@ -19,6 +19,7 @@ import { textOf } from "./text.js";
  * - `"version"`: the module was made for another version of this package
  * - `"unsupported"`: this engine lacks WebAssembly, or the instructions of the variant
  * - `"network"`: a file could not be read
+ * - `"worker"`: a worker of a kernel with threads could not start, or failed; its instance cannot run any more
  * - `"microphone"`: the browser gives no microphone: the permission was denied, or there is no device
  * - `"aborted"`: the caller's signal aborted the call; the signal's reason is the `cause`
  * - `"status"`: the kernel rejected a call that the binding accepted; `actual` is the `ladon_status` of the C header
@@ -38,6 +39,7 @@ export type ErrorCode =
   | "version"
   | "unsupported"
   | "network"
+  | "worker"
   | "microphone"
   | "aborted"
   | "status";

@@ -16,9 +16,12 @@ export type {
   RotaryOptions,
   RunOptions,
   SetOptions,
+  TeamInstance,
+  TeamKernel,
+  TeamLoadOptions,
   WarmedUp,
   WarmUpOptions,
   Weights,
   WeightsSource,
 } from "./types.js";
-export type { Variant } from "./variants.js";
+export type { ModuleVariant, Variant } from "./variants.js";

@@ -3,6 +3,7 @@ import type { Description, ModuleFunction } from "./description.js";
 import { fail } from "./fail.js";
 import type { FunctionName, ModuleMemory } from "./memory.js";
 import { checkStatus } from "./status.js";
+import type { Team } from "./team.js";
 
 /**
  * The values of the members in the C struct of options, and the addresses of the arrays that a call takes, by name. Each
@@ -29,8 +30,9 @@ export class KernelCalls {
   /** The function that fills a cache from the `sources`. */
   readonly #project: ModuleFunction | undefined;
 
-  constructor(memory: ModuleMemory, description: Description) {
-    const { workspace, cache, memoryCache, options, arrays, functions } = description;
+  /** A workspace of a team has another number of bytes than the description says. */
+  constructor(memory: ModuleMemory, description: Description, workspaceBytes: number = description.workspace) {
+    const { cache, memoryCache, options, arrays, functions } = description;
     const words = options.reduce((sum, { count = 1 }) => sum + count, 0);
     const names = ["run", "extend", "attend"];
     const compute = functionOf(description, names);
@@ -41,7 +43,7 @@ export class KernelCalls {
     this.#memory = memory;
     this.#description = description;
     this.#own = {
-      workspace: memory.allocate(workspace).at,
+      workspace: memory.allocate(workspaceBytes).at,
       cache: memory.allocate(cache).at,
       memory_cache: memory.allocate(memoryCache).at,
       options: memory.allocate(4 * words).at,
@@ -75,31 +77,61 @@ export class KernelCalls {
    * cache. `isFilled` says whether this cache has earlier keys and values. After an error, the cache has them again.
    */
   call(words: Words, isFilled = false): void {
-    const project = this.#project;
-    if (!project || words[this.sources[0]!] === undefined) return this.#invoke(this.#compute, words);
-    this.#restoreOnError(isFilled, () => {
-      this.#invoke(project, words);
+    const restore = this.#fill(words, isFilled);
+    try {
       this.#invoke(this.#compute, words);
-    });
+    } catch (error) {
+      restore();
+      throw error;
+    }
   }
 
-  #invoke({ name, parameters }: ModuleFunction, words: Words): void {
+  /** Like `call`, but the workers of a team compute. Only the projection of the `sources` is computed by this thread. */
+  async callTogether(team: Team, words: Words, isFilled = false): Promise<void> {
+    const restore = this.#fill(words, isFilled);
+    try {
+      await team.call(this.#arguments(this.#compute, words));
+    } catch (error) {
+      restore();
+      throw error;
+    }
+  }
+
+  /** Computes all phases of a call by this thread. */
+  callPhases(words: Words): void {
+    const name = `${this.#compute.name}_phase` as FunctionName;
+    for (let phase = 0; phase < this.#description.threads!.phases; ++phase) {
+      checkStatus(this.#memory.call(name, phase, 0, 1, ...this.#arguments(this.#compute, words))); // share 0 of 1
+    }
+  }
+
+  #arguments({ parameters }: ModuleFunction, words: Words): number[] {
     const values: Words = { ...words, ...this.#own };
-    checkStatus(this.#memory.call(name as FunctionName, ...parameters.map((each) => (values[each] ?? 0) as number)));
+    return parameters.map((each) => (values[each] ?? 0) as number);
   }
 
-  /** Calls `act`. If `act` throws, gives the cache of the `sources` its earlier content. */
-  #restoreOnError(isFilled: boolean, act: () => void): void {
+  #invoke(called: ModuleFunction, words: Words): void {
+    checkStatus(this.#memory.call(called.name as FunctionName, ...this.#arguments(called, words)));
+  }
+
+  /** Fills a cache from the `sources`, if given. Returns a function that gives the cache its earlier content. */
+  #fill(words: Words, isFilled: boolean): () => void {
+    const project = this.#project;
+    if (!project || words[this.sources[0]!] === undefined) return () => {};
     const { cache: ofText, memoryCache } = this.#description;
     const [at, bytes] = memoryCache ? [this.#own.memory_cache!, memoryCache] : [this.#own.cache!, ofText];
     const cache = (): Uint8Array => new Uint8Array(this.#memory.exports.memory.buffer, at, bytes);
     const before = isFilled ? cache().slice() : undefined; // an empty cache needs no copy
-    try {
-      act();
-    } catch (error) {
+    const restore = (): void => {
       if (before) cache().set(before);
       else if (!memoryCache) this.clear();
+    };
+    try {
+      this.#invoke(project, words);
+    } catch (error) {
+      restore();
       throw error;
     }
+    return restore;
   }
 }

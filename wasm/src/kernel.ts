@@ -3,16 +3,27 @@ import { chooseActivations } from "./activations.js";
 import { describe } from "./description.js";
 import { fail, failFor } from "./fail.js";
 import { createInstance } from "./instance.js";
-import type { Kernel, LoadOptions } from "./types.js";
+import type { Threads } from "./team.js";
+import type { CreateOptions, Kernel, LoadOptions, TeamKernel, WarmUpOptions } from "./types.js";
 
-/** Returns the kernel of a compiled module. Errors: "not-a-module", "version", "unsupported", "option", "network". */
-export const kernelOf = async (module: WebAssembly.Module, wanted: LoadOptions): Promise<Kernel> => {
+/**
+ * Returns the kernel of a compiled module, for `threads` a TeamKernel. Errors: "not-a-module", "version", "unsupported",
+ * "option", "network".
+ */
+export const kernelOf = async (
+  module: WebAssembly.Module,
+  wanted: LoadOptions,
+  threads?: Threads,
+): Promise<Kernel | TeamKernel> => {
   const inModule = describe(module);
   const { variant, precision } = inModule;
   if (wanted.variant && variant !== wanted.variant) fail("unsupported", "variant", wanted.variant, variant);
   if (wanted.precision && precision !== wanted.precision) {
     fail("unsupported", "precision", wanted.precision, precision);
   }
+  const isForThreads = WebAssembly.Module.imports(module).length > 0;
+  if (threads) threads.check(inModule, isForThreads);
+  else if (isForThreads) fail("option", "threads, for a module that shares memory", "a number", undefined);
   const isInt8 = precision === "int8";
   if (wanted.activationBits && !isInt8) fail("option", "precision for activationBits", "int8", precision);
   const chosen = isInt8 ? await chooseActivations(inModule, wanted.activationBits) : undefined;
@@ -24,14 +35,16 @@ export const kernelOf = async (module: WebAssembly.Module, wanted: LoadOptions):
   const tables = needsTables
     ? await import("./position-tables.js").catch((cause) => failFor("network", cause))
     : undefined;
+  const parts = { module, description, activations, tables };
   return {
     description,
     variant,
     module,
-    create: (options) => createInstance(module, description, activations, tables, options),
-    async warmUp(options) {
+    ...(threads && { threads: threads.count, singleThreadReason: threads.lack }),
+    create: (options?: CreateOptions): any => createInstance(parts, options, threads),
+    async warmUp(options?: WarmUpOptions) {
       const { warmUp } = await import("./warm-up.js").catch((cause) => failFor("network", cause));
-      return warmUp(module, description, activations, options);
+      return warmUp(parts, options, threads);
     },
   };
 };

@@ -3,23 +3,25 @@ import { relaxedDot, usesRelaxedDot } from "./activations.js";
 import { moduleSuffixOf, type ShippedName, type Wanted } from "./catalog.js";
 import { checkOptions, checkSignal, classOf } from "./check.js";
 import { describe, type Precision } from "./description.js";
-import { fail } from "./fail.js";
+import { fail, failFor } from "./fail.js";
 import { kernelOf } from "./kernel.js";
 import { compile, isUrl, withVariant } from "./module-place.js";
 import { addressOf, isBytes, readBytes, unshared } from "./read.js";
-import type { Kernel, LoadOptions } from "./types.js";
-import { fastestFirst, type Variant } from "./variants.js";
+import type { Threads } from "./team.js";
+import type { Kernel, LoadOptions, TeamKernel, TeamLoadOptions } from "./types.js";
+import { fastestFirst, type ModuleVariant, type Variant } from "./variants.js";
 
 /**
  * The source of a kernel: the name or the sizes of a shipped attention kernel, a URL, the bytes of a module, a compiled
  * module, or a function. A string is a URL if it contains a "/", a "." or a ":". A URL that ends with .wasm leads to one
  * module. To any other URL, `load` adds `.${variant}.wasm` before the query. So the URL leads to three modules, one for
  * each variant. A function returns the URL of the module for a variant: bundlers find the modules of
- * `` (variant) => new URL(`./k.${variant}.wasm`, import.meta.url) ``.
+ * `` (variant) => new URL(`./k.${variant}.wasm`, import.meta.url) ``. With the option `threads`, ".threads" follows the
+ * variant in each URL.
  */
 export type KernelSource =
   | ShippedName
-  | ((variant: Variant) => string | URL)
+  | ((variant: ModuleVariant) => string | URL)
   | (string & {})
   | Wanted
   | URL
@@ -45,7 +47,7 @@ export type CompiledModule = WebAssembly.Module;
  * Returns the URL of an attention module of this package. Bundlers recognise new URL(..., import.meta.url) and copy the
  * modules that match. The entries of models have the URLs of their own modules.
  */
-const attentionUrl = (suffix: string, variant: Variant): URL =>
+const attentionUrl = (suffix: string, variant: ModuleVariant): URL =>
   new URL(`./modules/attention_${suffix}.${variant}.wasm`, import.meta.url);
 
 const failSource = (source: unknown): never => {
@@ -56,7 +58,7 @@ const failSource = (source: unknown): never => {
   return fail("unknown-kernel", "source of a kernel", "a name, sizes, a URL, bytes or a WebAssembly.Module", actual);
 };
 
-const placeOf = (source: any, variant: Variant, precision: Precision = "float32"): string | URL => {
+const placeOf = (source: any, variant: ModuleVariant, precision: Precision = "float32"): string | URL => {
   if (isUrl(source)) return withVariant(source, variant);
   if (typeof source === "function") {
     const url = source(variant);
@@ -80,15 +82,25 @@ const readModule = (source: unknown, place: string | URL, signal?: AbortSignal):
     return fail("network", `${cause.message}; does your bundler copy ladon/dist/modules?`, undefined, undefined, cause);
   });
 
+interface ModuleOptions extends LoadOptions {
+  /** The text behind the variant in the URL: ".threads" for modules for threads. */
+  readonly suffix: "" | ".threads" | undefined;
+}
+
+const chooseThreads = async (count: number, variant?: Variant): Promise<Threads> => {
+  const { Threads } = await import("./team.js").catch((cause) => failFor("network", cause));
+  return new Threads(count, variant);
+};
+
 /** Compiles the module of a source. If the source has a module for each variant, compiles the module for `variant`. */
 const moduleOf = async (
   source: any,
   variant: Variant,
-  { precision, signal }: LoadOptions,
+  { precision, signal, suffix = "" }: ModuleOptions,
 ): Promise<WebAssembly.Module> => {
   if (source instanceof WebAssembly.Module) return source;
   if (isBytes(source)) return compile(unshared(source), "bytes");
-  const place = addressOf(() => placeOf(source, variant, precision));
+  const place = addressOf(() => placeOf(source, `${variant}${suffix}`, precision));
   return compile((await readModule(source, place, signal)) as BufferSource, `${place}`);
 };
 
@@ -104,7 +116,7 @@ const isMissing = ({ code, actual, cause }: any): boolean =>
 const firstModuleOf = async (
   source: any,
   candidates: readonly Variant[],
-  options: LoadOptions,
+  options: ModuleOptions,
 ): Promise<WebAssembly.Module> => {
   const [variant, ...others] = candidates;
   return moduleOf(source, variant!, options).catch((error) => {
@@ -115,8 +127,8 @@ const firstModuleOf = async (
   });
 };
 
-const checkLoadOptions = (options: LoadOptions): void => {
-  checkOptions(options, ["variant", "precision", "activationBits", "signal"]);
+const checkLoadOptions = (options: Partial<TeamLoadOptions>): void => {
+  checkOptions(options, ["variant", "precision", "activationBits", "threads", "signal"]);
   const { precision, activationBits, signal } = options;
   checkSignal(signal);
   const check = (name: string, value: unknown, known: readonly unknown[]): void => {
@@ -126,22 +138,34 @@ const checkLoadOptions = (options: LoadOptions): void => {
   check("activationBits", activationBits, [7, 8]);
 };
 
+interface Load {
+  (source: KernelSource, options: TeamLoadOptions): Promise<TeamKernel>;
+  (source: KernelSource, options?: LoadOptions): Promise<Kernel>;
+}
+
 /**
- * Compiles a kernel for this engine. Errors: "unknown-kernel", "option", "unsupported", "not-a-module", "version",
- * "network", "aborted".
+ * Compiles a kernel for this engine. With the option `threads`, returns a kernel whose calls several workers compute.
+ * Errors: "unknown-kernel", "option", "unsupported", "not-a-module", "version", "network", "aborted".
  */
-export const load = async (source: KernelSource, options: LoadOptions = {}): Promise<Kernel> => {
+export const load: Load = async (source: KernelSource, options: Partial<TeamLoadOptions> = {}): Promise<any> => {
   checkLoadOptions(options);
-  const { variant, precision, activationBits } = options;
+  const { variant, precision, activationBits, threads } = options;
   if (typeof WebAssembly !== "object") fail("unsupported", "this engine has no WebAssembly");
   const supported = fastestFirst();
   if (variant != null && !supported.includes(variant)) fail("unsupported", "variant", supported, variant);
+  const team = threads === undefined ? undefined : await chooseThreads(threads, variant);
   const isChoice = variant == null && hasVariants(source);
   const candidates = isChoice ? supported : [variant ?? supported[0]!];
+  const ofModule = { ...options, suffix: team?.suffix };
   // relaxedDot() tests the engine while moduleOf() downloads and compiles the module.
   const isProbed = precision === "int8" && candidates[0] === "relaxed";
-  const [module] = await Promise.all([firstModuleOf(source, candidates, options), isProbed && relaxedDot()]);
+  const [module] = await Promise.all([
+    firstModuleOf(source, candidates, ofModule).catch((error) => {
+      throw team && [error, error.cause ?? 0].some(isMissing) ? team.missing(error) : error;
+    }),
+    isProbed && relaxedDot(),
+  ]);
   const dot = isChoice && usesRelaxedDot(describe(module)) && (await relaxedDot());
   const isReplaced = dot === "wrong" || (dot === "saturating" && activationBits === 8);
-  return kernelOf(isReplaced ? await moduleOf(source, "simd", options) : module, options);
+  return kernelOf(isReplaced ? await moduleOf(source, "simd", ofModule) : module, options, team);
 };

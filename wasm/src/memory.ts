@@ -14,6 +14,8 @@ export interface Exports {
   readonly run?: (...pointers: number[]) => number;
   readonly extend?: (...pointers: number[]) => number;
   readonly attend?: (...pointers: number[]) => number;
+  readonly run_phase?: (...numbers: number[]) => number; // run_phase and extend_phase: of a module for threads
+  readonly extend_phase?: (...numbers: number[]) => number;
   readonly project_keys?: (...pointers: number[]) => number;
   readonly project_memory?: (...pointers: number[]) => number;
   readonly cache_clear?: (cache: number) => number;
@@ -36,10 +38,10 @@ export interface Exports {
 export type FunctionName = Exclude<keyof Exports, "memory" | "__heap_base">;
 
 /** Throws "memory" if too little memory is left, and "not-a-module" if the module cannot be a kernel. */
-const instantiate = (module: WebAssembly.Module): Exports => {
+const instantiate = (module: WebAssembly.Module, memory?: WebAssembly.Memory): Exports => {
   let exports: Exports;
   try {
-    exports = new WebAssembly.Instance(module).exports as unknown as Exports;
+    exports = { memory, ...new WebAssembly.Instance(module, { env: { memory } } as any).exports } as unknown as Exports;
   } catch (cause) {
     // For lack of memory, some engines throw a RangeError, and others throw a string.
     const isWrong = cause instanceof Error && !(cause instanceof RangeError);
@@ -72,10 +74,10 @@ export class ModuleMemory {
 
   /**
    * Instantiates the module. If `activations` is defined, calls set_activations. Only int8 modules that support 7 and 8
-   * bits export this function.
+   * bits export this function. A module for threads needs `memory`, which it imports.
    */
-  constructor(module: WebAssembly.Module, activations?: Activations) {
-    this.exports = instantiate(module);
+  constructor(module: WebAssembly.Module, activations?: Activations, memory?: WebAssembly.Memory) {
+    this.exports = instantiate(module, memory);
     if (activations) checkStatus(this.call("set_activations", activations.bits, Number(activations.isSigned)));
     const at = Math.ceil(this.exports.__heap_base.value / 64) * 64;
     this.#free = [{ at, bytes: Infinity }];

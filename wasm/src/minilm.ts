@@ -3,7 +3,7 @@
 // similar vectors. The C++ program is examples/minilm/minilm.cpp.
 import { attentionRows } from "./attention-rows.js";
 import { checkKernel, checkOptions } from "./check.js";
-import { type Instance, type Kernel, LadonError, load, type LoadOptions } from "./index.js";
+import { type Instance, type Kernel, LadonError, load, type LoadOptions, type TeamInstance, type TeamKernel, type TeamLoadOptions } from "./index.js";
 import { readBytes } from "./read.js";
 import type { Source } from "./types.js";
 import { WordPiece } from "./word-piece.js";
@@ -12,8 +12,13 @@ export { splitWords, WordPiece } from "./word-piece.js";
 
 const epsilon = 1e-12;
 
+interface LoadKernel {
+  (options: TeamLoadOptions): Promise<TeamKernel>;
+  (options?: LoadOptions): Promise<Kernel>;
+}
+
 /** Loads the kernel of the model, without weights. Errors: those of `load`. */
-export const loadKernel = (options: LoadOptions = {}): Promise<Kernel> =>
+export const loadKernel: LoadKernel = (options: LoadOptions = {}): Promise<any> =>
   load(
     (variant) =>
       options.precision === "int8"
@@ -24,7 +29,7 @@ export const loadKernel = (options: LoadOptions = {}): Promise<Kernel> =>
 
 export interface SentenceEncoderOptions extends LoadOptions {
   /** The kernel. The default is that of `loadKernel`, which has room for 256 tokens. */
-  readonly kernel?: Kernel;
+  readonly kernel?: Kernel | TeamKernel;
   /** model.safetensors, or the file that `ladon-weights quantise` makes from it, with or without `--embeddings`. */
   readonly weights: Source;
   /** The file vocab.txt of the model. */
@@ -33,9 +38,16 @@ export interface SentenceEncoderOptions extends LoadOptions {
   readonly progress?: (bytes: number, total: number) => void;
   /** The prefix of the tensors' names in the file, such as "bert". */
   readonly prefix?: string;
+  /** The number of workers that compute each text together. Only `embedAsync` then embeds texts. */
+  readonly threads?: number;
 }
 
-export class SentenceEncoder {
+export interface EmbedOptions {
+  readonly attention?: boolean;
+}
+
+/** With the option `threads` of `load`, `K` is TeamKernel. */
+export class SentenceEncoder<K extends Kernel | TeamKernel = Kernel> {
   readonly layers: number;
   readonly heads: number;
   /** The length of an embedding. */
@@ -43,17 +55,21 @@ export class SentenceEncoder {
   /** Longer texts are cut to this number of tokens. */
   readonly maxTokens: number;
   readonly vocabulary: WordPiece;
-  readonly kernel: Kernel;
+  readonly kernel: K;
   /** The kernel with the model's weights. */
-  readonly encoder: Instance;
+  readonly encoder: ReturnType<K["create"]>;
   readonly #prefix: string;
+  #last: Promise<unknown> = Promise.resolve(); // the last call of `embedAsync`
   #capturedTokens = 0; // the number of tokens of the last `embed` with attention
 
-  static async load(options: SentenceEncoderOptions): Promise<SentenceEncoder> {
-    const ofKernel = ["variant", "precision", "activationBits"];
+  static load(options: SentenceEncoderOptions & { readonly threads: number }): Promise<SentenceEncoder<TeamKernel>>;
+  static load(options: SentenceEncoderOptions): Promise<SentenceEncoder>;
+  static async load(options: SentenceEncoderOptions): Promise<SentenceEncoder<Kernel | TeamKernel>> {
+    const ofKernel = ["variant", "precision", "activationBits", "threads"];
     checkOptions(options, ["kernel", "weights", "vocabulary", "progress", "prefix", "signal", ...ofKernel]);
-    const { weights, vocabulary, prefix = "", progress, variant, precision, activationBits, signal } = options;
-    const kernel = options.kernel ?? (await loadKernel({ variant, precision, activationBits, signal }));
+    const { weights, vocabulary, prefix = "", progress, variant, precision, activationBits, threads, signal } = options;
+    const ofLoad: LoadOptions = { variant, precision, activationBits, signal };
+    const kernel = options.kernel ?? (await (threads ? loadKernel({ ...ofLoad, threads }) : loadKernel(ofLoad)));
     checkKernel(kernel);
     const encoder = kernel.create();
     try {
@@ -66,7 +82,7 @@ export class SentenceEncoder {
     }
   }
 
-  private constructor(kernel: Kernel, encoder: Instance, vocabulary: WordPiece, prefix: string) {
+  private constructor(kernel: K, encoder: ReturnType<K["create"]>, vocabulary: WordPiece, prefix: string) {
     const { layers, heads, model, queries } = kernel.description;
     this.kernel = kernel;
     this.layers = layers!;
@@ -93,11 +109,22 @@ export class SentenceEncoder {
    * Returns the embedding of a text, a vector of unit length. If the option `attention` is true, the encoder also keeps
    * the attention weights of this text. The method attention() then returns these weights.
    */
-  embed(text: string, { attention = false }: { readonly attention?: boolean } = {}): Float32Array {
+  embed(text: string, { attention = false }: EmbedOptions = {}): Float32Array {
+    if ("threads" in this.kernel) throw new LadonError("option", "with threads, call embedAsync in place of embed");
     const ids = this.ids(text);
-    const y = this.encoder.run(this.#lookUp(ids), { tokens: ids.length, attention });
-    if (attention) this.#capturedTokens = ids.length;
-    return this.#pool(y, ids.length);
+    const y = (this.encoder as Instance).run(this.#lookUp(ids), { tokens: ids.length, attention });
+    return this.#embedding(y, ids.length, attention);
+  }
+
+  /** Like `embed`, for an encoder with or without the option `threads`. Texts are embedded one after the other. */
+  embedAsync(text: string, { attention = false }: EmbedOptions = {}): Promise<Float32Array> {
+    const embedding = this.#last.then(async () => {
+      const ids = this.ids(text);
+      const y = await this.encoder.run(this.#lookUp(ids), { tokens: ids.length, attention });
+      return this.#embedding(y, ids.length, attention);
+    });
+    this.#last = embedding.catch(() => {});
+    return embedding;
   }
 
   /**
@@ -132,6 +159,11 @@ export class SentenceEncoder {
       normalise(token, weight, bias);
     });
     return x;
+  }
+
+  #embedding(y: Float32Array, tokens: number, attention: boolean): Float32Array {
+    if (attention) this.#capturedTokens = tokens;
+    return this.#pool(y, tokens);
   }
 
   // Returns the mean of the rows of y, scaled to length 1. The code scales the sum of the rows instead, which has the

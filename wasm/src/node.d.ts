@@ -11,3 +11,13 @@ declare module "node:crypto" {
 declare module "node:url" {
   export const pathToFileURL: (path: string | URL) => URL;
 }
+declare module "node:worker_threads" {
+  export class Worker {
+    constructor(program: string, options: { eval: true });
+    postMessage(message: unknown): void;
+    terminate(): unknown;
+    on(name: string, act: (value: any) => void): void;
+    ref(): void;
+    unref(): void;
+  }
+}

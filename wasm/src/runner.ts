@@ -8,6 +8,7 @@ import type { MaskChoice } from "./mask-choice.js";
 import type { ModuleMemory } from "./memory.js";
 import { numberTypes } from "./option-types.js";
 import type * as PositionTables from "./position-tables.js";
+import type { Team } from "./team.js";
 import type { RelativeOptions } from "./types.js";
 
 /**
@@ -39,6 +40,15 @@ const knownOptions = ({ options, arrays, memory }: Description): Known => {
   };
 };
 
+/** A run whose inputs are in the module's memory. */
+interface Prepared {
+  readonly words: Words;
+  readonly lengths: RunLengths;
+  /** Whether a context or a memory is projected. */
+  readonly isProjected: boolean;
+  readonly hasMaps: boolean;
+}
+
 /** Checks and executes the runs of one instance. The constructor allocates all memory except the attention maps. */
 export class Runner {
   readonly #memory: ModuleMemory;
@@ -59,13 +69,19 @@ export class Runner {
   #hasMaps = false;
 
   /** `tables` is necessary for kernels with a rotary embedding or relative positions. */
-  constructor(memory: ModuleMemory, description: Description, mask: MaskChoice, tables?: typeof PositionTables) {
+  constructor(
+    memory: ModuleMemory,
+    description: Description,
+    mask: MaskChoice,
+    tables: typeof PositionTables | undefined,
+    workspaceBytes?: number,
+  ) {
     const { rotary, arrays } = description;
     this.#memory = memory;
     this.#description = description;
     this.#mask = mask;
     this.#known = knownOptions(description);
-    this.#calls = new KernelCalls(memory, description);
+    this.#calls = new KernelCalls(memory, description, workspaceBytes);
     this.#inputs = allocateInputs(memory, description);
     this.#output = arrays.find(({ output }) => output)!;
     this.#outputAt = memory.allocate(4 * product(this.#output.shape!)).at;
@@ -89,16 +105,34 @@ export class Runner {
   }
 
   /** Runs the kernel. Returns a view of the output. An error leaves the output as it was. */
-  run(weightsAt: number, x: ArrayLike<number>, options: Given = {}): Float32Array {
+  run(weightsAt: number, x: ArrayLike<number>, options?: Given): Float32Array {
+    const prepared = this.#prepare(weightsAt, x, options);
+    this.#calls.call(prepared.words, this.#stored > 0);
+    return this.#finish(prepared);
+  }
+
+  /** Like `run`, but the workers of a team compute the output. */
+  async runTogether(team: Team, weightsAt: number, x: ArrayLike<number>, options?: Given): Promise<Float32Array> {
+    const prepared = this.#prepare(weightsAt, x, options);
+    await this.#calls.callTogether(team, prepared.words, this.#stored > 0);
+    return this.#finish(prepared);
+  }
+
+  /** Checks the arguments of a run, and writes inputs and options into the module's memory. */
+  #prepare(weightsAt: number, x: ArrayLike<number>, options: Given = {}): Prepared {
     const given = this.#named(x, options);
     this.#mask.check(given);
     const isProjected = this.#isProjected(given);
     const lengths = this.#lengths(given, isProjected);
     const words = this.#writeInputs(given, lengths, isProjected);
-    if (given.attention) this.#addMaps(words);
+    const hasMaps = Boolean(given.attention);
+    if (hasMaps) this.#addMaps(words);
     this.#calls.setOptions(words);
-    this.#calls.call({ ...words, weights: weightsAt, [this.#output.name]: this.#outputAt }, this.#stored > 0);
-    this.#hasMaps = Boolean(given.attention);
+    return { words: { ...words, weights: weightsAt, [this.#output.name]: this.#outputAt }, lengths, isProjected, hasMaps };
+  }
+
+  #finish({ lengths, isProjected, hasMaps }: Prepared): Float32Array {
+    this.#hasMaps = hasMaps;
     if (isProjected && this.#description.memory) this.#memoryTokens = lengths.memory;
     return this.#result(lengths);
   }

@@ -22,6 +22,14 @@ export interface LoadOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface TeamLoadOptions extends LoadOptions {
+  /**
+   * The number of workers that compute each call together, from 1 to 64. The kernel must have been made with THREADS.
+   * Where threads are impossible, one thread computes (`TeamKernel.singleThreadReason`).
+   */
+  readonly threads: number;
+}
+
 /** The masks that an instance uses. They must include all masks of the kernel that cannot be switched off. */
 export type Mask = "none" | "causal" | "padding" | readonly ("causal" | "padding")[];
 
@@ -246,6 +254,15 @@ export interface Instance {
   [Symbol.dispose](): void;
 }
 
+/**
+ * An instance whose runs are computed by workers. While a run is in progress, other calls except `free` throw a
+ * LadonError "busy". `free` also ends the workers, and a run in progress then throws "closed".
+ */
+export interface TeamInstance extends Omit<Instance, "run"> {
+  /** Like `Instance.run`. Errors of the workers have the code "worker". */
+  run(x: ArrayLike<number>, options?: RunOptions): Promise<Float32Array>;
+}
+
 export interface WarmUpOptions {
   /**
    * The number of tokens of each call. Short calls are better, because the engine can switch to optimised code only
@@ -287,4 +304,14 @@ export interface Kernel {
    * for all instances of this kernel. Other code can run between the calls.
    */
   warmUp(options?: WarmUpOptions): Promise<WarmedUp>;
+}
+
+/** A kernel that was loaded with the option `threads`. */
+export interface TeamKernel extends Omit<Kernel, "create"> {
+  /** The number of workers of each instance, or 1 if threads are impossible. */
+  readonly threads: number;
+  /** The reason why threads are impossible, such as a page that is not cross-origin isolated; otherwise undefined. */
+  readonly singleThreadReason: string | undefined;
+  /** Like `Kernel.create`. Starts the workers, which the first run waits for. */
+  create(options?: CreateOptions): TeamInstance;
 }

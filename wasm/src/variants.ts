@@ -2,6 +2,9 @@
 /** The instructions of a module: relaxed SIMD (which has a fused multiply-add), SIMD, or neither. */
 export type Variant = "relaxed" | "simd" | "scalar";
 
+/** The part of a module's file name in front of ".wasm": the variant, and ".threads" for a module for threads. */
+export type ModuleVariant = Variant | `${Variant}.threads`;
+
 /** All variants. On most engines, the first is the fastest. */
 export const variants: readonly Variant[] = ["relaxed", "simd", "scalar"];
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a kernel until the engine has optimised its code. Loaded on demand.
-import type { Activations } from "./activations.js";
 import { checkCount, checkNumber, checkOptions, product } from "./check.js";
 import { shortestTime } from "./clock.js";
 import { type Description, type Option, slotsOf } from "./description.js";
 import { fail } from "./fail.js";
+import type { KernelParts } from "./instance.js";
 import { KernelCalls, type Words } from "./kernel-calls.js";
 import { ModuleMemory } from "./memory.js";
+import type { Threads } from "./team.js";
 import type { WarmedUp, WarmUpOptions } from "./types.js";
 
 const requiredOf = ({ options }: Description): Option[] => options.filter(({ required }) => required);
@@ -30,15 +31,14 @@ const allocateMaps = (memory: ModuleMemory, { layers = 1 }: Description, { shape
 
 /** Returns a function that runs the kernel once on zeros. */
 const callOnZeros = (
-  module: WebAssembly.Module,
-  description: Description,
-  activations: Activations | undefined,
+  { module, description, activations }: KernelParts,
   tokens: number,
   attention: boolean,
+  threads?: Threads,
 ): (() => void) => {
   const { arrays, options } = description;
-  const memory = new ModuleMemory(module, activations);
-  const calls = new KernelCalls(memory, description);
+  const memory = new ModuleMemory(module, activations, threads?.memory());
+  const calls = new KernelCalls(memory, description, threads?.workspaceBytes(description, 1));
   const zeros = allocateZeros(memory, description);
   const pointers = slotsOf(description).flatMap((slot) => Array.from({ length: slot.pointers }, () => zeros));
   const weights = memory.allocate(4 * pointers.length).at;
@@ -52,7 +52,8 @@ const callOnZeros = (
   calls.setOptions(words);
   return () => {
     calls.clear();
-    calls.call(words);
+    if (threads && !threads.lack) calls.callPhases(words);
+    else calls.call(words);
   };
 };
 
@@ -98,15 +99,15 @@ const repeat = async (call: () => void, begin: number, most: number): Promise<Wa
 };
 
 export const warmUp = async (
-  module: WebAssembly.Module,
-  description: Description,
-  activations: Activations | undefined,
+  parts: KernelParts,
   options: WarmUpOptions = {},
+  threads?: Threads,
 ): Promise<WarmedUp> => {
+  const { description } = parts;
   checkOptions(options, ["tokens", "most", "attention"]);
   const { tokens = Math.min(32, description.queries), most = 2000, attention = false } = options;
   checkCount("tokens", tokens, description.queries, 1);
   if (!(checkNumber("most", most) >= 0)) fail("option", "most", "milliseconds", most);
   const begin = performance.now();
-  return repeat(callOnZeros(module, description, activations, tokens, attention), begin, most);
+  return repeat(callOnZeros(parts, tokens, attention, threads), begin, most);
 };

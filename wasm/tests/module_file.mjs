@@ -45,3 +45,18 @@ export const trappingModule = ({ exports = [], global = "i32", imports = false }
     ...section(7, exports.length, ...exports.flatMap(([name, kind]) => [...text(name), kinds[kind], 0])),
     ...section(10, 1, 3, 0, 0, 0x0b),
   ]);
+
+/**
+ * A module for threads: imports a shared memory of 16 to 65536 pages, and exports run_phase, which traps. Its global
+ * stands for the address of the heap and for the end of the stack.
+ */
+export const trappingTeamModule = Uint8Array.from([
+  ...emptyModule,
+  ...section(1, 1, 0x60, 0, 1, 0x7f),
+  ...section(2, 1, ...text("env"), ...text("memory"), kinds.memory, 3, ...leb(16), ...leb(65536)),
+  ...section(3, 1, 0),
+  ...section(6, 1, 0x7f, 1, 0x41, 0x80, 8, 0x0b),
+  ...section(7, 3, ...text("run_phase"), kinds.function, 0, ...text("__heap_base"), kinds.global, 0,
+    ...text("__stack_pointer"), kinds.global, 0),
+  ...section(10, 1, 3, 0, 0, 0x0b),
+]);
