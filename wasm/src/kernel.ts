@@ -21,7 +21,7 @@ export const kernelOf = async (
   if (wanted.precision && precision !== wanted.precision) {
     fail("unsupported", "precision", wanted.precision, precision);
   }
-  const isForThreads = WebAssembly.Module.imports(module).length > 0;
+  const isForThreads = Boolean(inModule.threads) && WebAssembly.Module.imports(module).length > 0;
   if (threads) threads.check(inModule, isForThreads);
   else if (isForThreads) fail("option", "threads, for a module that shares memory", "a number", undefined);
   const isInt8 = precision === "int8";

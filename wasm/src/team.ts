@@ -75,12 +75,11 @@ export class Threads {
   }
 
   /** Throws if the module of a kernel is not the right one. */
-  check({ name, threads }: Description, isForThreads: boolean): void {
+  check({ name }: Description, isForThreads: boolean): void {
     if (isForThreads !== !this.lack) {
       const expected = this.lack ? `a module for one thread (${this.lack})` : "a module for threads";
       fail("unsupported", `threads of ${name}`, expected, "another module");
     }
-    if (isForThreads && !threads) fail("not-a-module", "description of a module for threads", "sizes of a team", "none");
   }
 
   memory(): WebAssembly.Memory | undefined {

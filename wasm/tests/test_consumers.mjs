@@ -101,10 +101,10 @@ const agrees = (answer) => {
   // relaxed dot products.
   assert.ok([answer.variant, "simd"].includes(answer.int8), answer.int8);
   assert.ok([7, 8].includes(answer.activationBits));
-  const { loaded, code, calls, minilm, unknown } = answer;
+  const { loaded, code, calls, minilm, unknown, team } = answer;
   assert.deepEqual(
-    { loaded, code, calls, minilm, unknown },
-    { loaded: file.length, code: "length", calls: true, minilm: 6, unknown: "unknown-kernel" },
+    { loaded, code, calls, minilm, unknown, team },
+    { loaded: file.length, code: "length", calls: true, minilm: 6, unknown: "unknown-kernel", team: [2, 384] },
   );
 };
 
@@ -290,6 +290,9 @@ const types = {
 };
 const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
 
+// With these headers, a page is cross-origin isolated, so that workers can share memory.
+const isolation = { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" };
+
 /** Serves a folder with the Content-Security-Policy `csp`. Calls `act` with the address of the server. */
 const serving = async (root, act, { csp = policy, mime = types } = {}) => {
   const asked = [];
@@ -298,7 +301,8 @@ const serving = async (root, act, { csp = policy, mime = types } = {}) => {
     asked.push(request.url);
     if (!path.startsWith(root) || !existsSync(path)) return response.writeHead(404).end();
     const type = mime[extname(path)] ?? "application/octet-stream";
-    response.writeHead(200, { "content-type": type, "content-security-policy": csp }).end(readFileSync(path));
+    const headers = { "content-type": type, "content-security-policy": csp, ...isolation };
+    response.writeHead(200, headers).end(readFileSync(path));
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
@@ -560,7 +564,9 @@ test("esbuild, with the modules copied beside the bundle", inChromium, async () 
     const { error } = await titleOf(`${url}/index.html`);
     assert.match(error, /LadonError: .*attention_64_4.*HTTP status 200.*404.*bundler copy ladon.dist.modules/);
   });
-  cpSync(join(at, "node_modules/ladon/dist/modules"), join(at, "dist/modules"), { recursive: true });
+  for (const copied of ["modules", "team-worker.js"]) {
+    cpSync(join(at, "node_modules/ladon/dist", copied), join(at, "dist", copied), { recursive: true });
+  }
   await servingBundle(at, agrees);
 });
 
@@ -570,7 +576,9 @@ test("esbuild for Node, with the modules copied beside the bundle", async () => 
       console.log(JSON.stringify(await attend("model.safetensors")));`,
   });
   await esbuild(at, { format: "esm", platform: "node", outExtension: { ".js": ".mjs" } });
-  cpSync(join(at, "node_modules/ladon/dist/modules"), join(at, "dist/modules"), { recursive: true });
+  for (const copied of ["modules", "team-worker.js"]) {
+    cpSync(join(at, "node_modules/ladon/dist", copied), join(at, "dist", copied), { recursive: true });
+  }
   rmSync(join(at, "node_modules"), { recursive: true });
   agrees(JSON.parse(node(["dist/main.mjs"], at)));
 });

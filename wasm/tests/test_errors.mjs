@@ -100,7 +100,7 @@ test("values that are no options, and unknown options, wherever options are pass
   const instance = ready();
   const x = randoms(random, model);
   const calls = {
-    load: ["variant,precision,activationBits,signal", (options) => load("attention_64_4", options)],
+    load: ["variant,precision,activationBits,threads,signal", (options) => load("attention_64_4", options)],
     create: ["mask", (options) => kernel.create(options)],
     run: ["tokens,queries,keys,offset,padding,attention", (options) => instance.run(x, options)],
     set: ["prefix", (options) => instance.weights.set(weights, options)],

@@ -30,7 +30,16 @@ export const attend = async (file) => {
   const minilm = await loadKernel();
   const int8 = await loadKernel({ precision: "int8" });
   const { activationBits } = int8.description;
+  const zeros = ({ layer, layers: count }) =>
+    Array.from({ length: count }, (_, i) =>
+      layer.map(({ name, shape }) => [`layers.${i}.${name}`, new Float32Array(shape.reduce((a, b) => a * b))]));
+  const ofTeam = await loadKernel({ threads: 2 });
+  const team = ofTeam.create();
+  team.weights.set(Object.fromEntries(zeros(team.description).flat()));
+  const { length } = await team.run(filled(384, 1), { tokens: 1 }).catch(({ message }) => ({ length: message }));
+  team.free();
   const unknown = await load("minilm").catch(({ code }) => code);
   const { layers } = minilm.description;
-  return { variant: kernel.variant, y, seen, loaded, after, code, calls: calls > 0, minilm: layers, unknown, int8: int8.variant, activationBits };
+  return { variant: kernel.variant, y, seen, loaded, after, code, calls: calls > 0, minilm: layers, unknown, int8: int8.variant, activationBits,
+    team: [ofTeam.threads, length] };
 };

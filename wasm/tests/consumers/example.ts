@@ -7,6 +7,8 @@ import {
   load,
   type Precision,
   type RotaryOptions,
+  type TeamInstance,
+  type TeamKernel,
   type Variant,
 } from "ladon";
 import { DateReader, loadKernel as loadDateKernel } from "ladon/date-reader";
@@ -45,6 +47,16 @@ export const int8 = async (weight: Int8Array, scale: Float32Array): Promise<7 | 
   if (any instanceof Int8Array) console.log(any.length, integers, sums, kernel.description.precision);
   const encoder = await SentenceEncoder.load({ weights: "int8.safetensors", vocabulary: "vocab.txt", precision });
   return encoder.kernel.description.activationBits;
+};
+
+export const together = async (x: Float32Array): Promise<Float32Array> => {
+  const kernel: TeamKernel = await loadKernel({ threads: 2 });
+  using team: TeamInstance = kernel.create();
+  const reason: string | undefined = kernel.singleThreadReason;
+  const encoder = await SentenceEncoder.load({ weights: "w.safetensors", vocabulary: "vocab.txt", threads: kernel.threads });
+  const y: Promise<Float32Array> = encoder.encoder.run(x);
+  console.log(reason, await y, await encoder.embedAsync("a text"));
+  return team.run(x, { tokens: 3 });
 };
 
 export const positions = (instance: Instance, x: Float32Array, bias: Float32Array): void => {
