@@ -73,7 +73,7 @@ test("the version equals the version of the headers", () => {
 
 test("the package has no dependencies, and the lock files name no registry", () => {
   assert.equal(manifest.dependencies, undefined);
-  for (const file of ["../package-lock.json", "consumers/runtimes/package-lock.json"]) {
+  for (const file of ["../package-lock.json", "consumers/runtimes/package-lock.json", "engines/package-lock.json"]) {
     assert.doesNotMatch(read(file), /https?:\/\/registry|"resolved"/);
   }
 });
