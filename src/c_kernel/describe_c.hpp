@@ -195,12 +195,11 @@ constexpr void write_declarations(Writer& out) {
 template <class Kernel, class Settings>
 constexpr void write_functions(Writer& out) {
   for (const Function& function : functions_of<Kernel, Settings>()) {
-    out << (function.name.ends_with("_phase")                         ? "LADON_PHASE_FUNCTION("
+    out << (function.name.ends_with("_phase")                             ? "LADON_PHASE_FUNCTION("
             : function.exported == "run" || function.exported == "extend" ? "LADON_CALL_FUNCTION("
             : function.exported.empty()                                   ? "LADON_LIBRARY_FUNCTION("
                                                                           : "LADON_FUNCTION(")
-        << function.result << ", "
-        << function.name << ", ";
+        << function.result << ", " << function.name << ", ";
     if (!function.exported.empty()) out << function.exported << ", ";
     out << "(";
     write_parameters(out, function);
