@@ -137,8 +137,9 @@ test_firmware() {
 import_test_models() {
   local here=$root/wasm/tests/models/imported name
   node "$root/wasm/tests/models/make_classifier.mjs" "$here/checkpoint/classifier"
+  node "$root/wasm/tests/models/make_classifier.mjs" "$here/checkpoint/tagger" rows
   for name in gpt2 t5; do import_model "$root/tests/data/families/$name" --wasm "$here/$name" --tokens 32; done
-  import_model "$here/checkpoint/classifier" --wasm "$here/classifier"
+  for name in classifier tagger; do import_model "$here/checkpoint/$name" --wasm "$here/$name"; done
 }
 
 test_package() {

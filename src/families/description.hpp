@@ -49,6 +49,7 @@ struct Stack {
   std::vector<Step> behind{};       // from the stack's output to the last hidden state (OPT's project_out)
   std::vector<Step> pooler{};       // from the last hidden state to a pooled one, inside the base model
   std::vector<Step> head{};         // from there to the answer; the names of its tensors stand outside the wrapper
+  bool head_of_rows = false;        // the head reads every row, as for a class of each token, and not the last one
   std::string prefix;               // the text before the number of a layer, without the last dot: "encoder.layer"
   std::string inside{};             // what the text before `prefix` contains: "language_model." in Gemma 3 of images
   std::string final_norm{};         // the full name of the last norm, without ".weight"; empty without such a norm

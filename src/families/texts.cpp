@@ -65,6 +65,7 @@ void read_causal_head(Config& config, Description& description, Stack& stack, co
     stack.head = {Pool{Pooling::last}, linear("score", labels(config), After::nothing, Bias::without)};
   } else if (is_class(config, {"ForTokenClassification"})) {
     stack.head = {linear(head.tokens, labels(config))};
+    stack.head_of_rows = true;
   }
 }
 
@@ -81,7 +82,10 @@ void read_encoder_heads(Config& config, Description& description, Stack& stack, 
     return add_language_head(description, stack, {.name = heads.decoder, .bias = heads.bias});
   }
   if (is_class(config, {"ForQuestionAnswering"})) return;
-  if (is_class(config, {"ForTokenClassification"})) return classify(heads.before_tokens, "classifier");
+  if (is_class(config, {"ForTokenClassification"})) {
+    stack.head_of_rows = true;
+    return classify(heads.before_tokens, "classifier");
+  }
   if (of_texts) classify(heads.before, heads.classifier);
   if (*heads.pooler != '\0' && !(of_texts && !heads.before.empty()))
     stack.pooler = {Pool{Pooling::first}, linear(heads.pooler, stack.model.model, After::tanh)};

@@ -183,11 +183,15 @@ void read_rotary_of(Config& config, Stack& stack) {
   }
 }
 
+bool has_pool(const std::vector<Step>& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const Step& step) { return std::holds_alternative<Pool>(step); });
+}
+
 Stack read_written_stack(Config& config) {
   Stack stack{.name = "encoder", .prefix = "layers"};
   Members members(config);
   members("name", stack.name), members("attends_memory", stack.attends_memory), members("epsilon", stack.epsilon);
-  members("prefix", stack.prefix), members("final_norm", stack.final_norm);
+  members("prefix", stack.prefix), members("final_norm", stack.final_norm), members("head_of_rows", stack.head_of_rows);
   for (const char* key : {"model", "rotary", "input", "behind", "pooler", "head"}) members.known(key);
   members.finish();
   stack.model = read_model(config.inner("model"));
@@ -202,6 +206,9 @@ Stack read_written_stack(Config& config) {
   stack.behind = read_steps(config, "behind");
   stack.pooler = read_steps(config, "pooler");
   stack.head = read_steps(config, "head");
+  const bool pools = !stack.pooler.empty() || has_pool(stack.head);
+  if (stack.head_of_rows && (stack.head.empty() || pools))
+    config.fail("head_of_rows", "a head, and no step \"pool\" before or in it");
   return stack;
 }
 

@@ -35,6 +35,8 @@ std::string upper(std::string text) {
 }
 
 bool is_end(const Result& result) { return result.function != "run"; }
+// Returns whether the function writes the number of rows, too. Otherwise, the result has one row.
+bool has_rows(const Result& result) { return !is_end(result) || result.of_rows; }
 
 // The functions that C programs call: `run` and what comes behind it.
 std::vector<const Result*> exported(const Program& program) {
@@ -52,7 +54,7 @@ std::string passed(const Result& run) {
 }
 
 std::string signature(const Program& program, const Result& result, const std::string& prefix) {
-  const std::string rows = is_end(result) ? "" : "size_t *" + result.name + "_rows, ";
+  const std::string rows = has_rows(result) ? "size_t *" + result.name + "_rows, " : "";
   return "ladon_model_status " + prefix + result.function + "(" + c_parameters(run_of(program).arguments) + "float *" +
          result.name + ", " + rows + "void *workspace)";
 }
@@ -60,9 +62,9 @@ std::string signature(const Program& program, const Result& result, const std::s
 std::string comment(const Program& program, const Result& result) {
   const Result& run = run_of(program);
   std::string text = "/* Computes `" + result.name + "` ";
-  text += is_end(result) ? "[" + std::to_string(result.width) + "]"
-                         : "[rows][" + std::to_string(result.width) + "], of at most " + std::to_string(result.most) +
-                               " rows, and writes their number to " + result.name + "_rows";
+  text += has_rows(result) ? "[rows][" + std::to_string(result.width) + "], of at most " + std::to_string(result.most) +
+                                 " rows, and writes their number to " + result.name + "_rows"
+                           : "[" + std::to_string(result.width) + "]";
   text += ".\n";
   for (const Argument& argument : run.arguments) {
     text += " *   " + argument.name;
@@ -90,7 +92,7 @@ std::string c_header(const Program& program) {
     if (!argument.fixed)
       text += "#define " + names + "_MOST_" + upper(argument.count) + " " + std::to_string(argument.most) + "\n";
   for (const Result* result : exported(program)) {
-    if (!is_end(*result))
+    if (has_rows(*result))
       text += "#define " + names + "_MOST_" + upper(result->name) + "_ROWS " + std::to_string(result->most) + "\n";
     text += "#define " + names + "_" + upper(result->name) + "_WIDTH " + std::to_string(result->width) + "\n";
   }
@@ -116,7 +118,7 @@ std::string checks(const Program& program, const Result& result) {
       "  if (!state.started) return LADON_MODEL_NOT_STARTED;\n"
       "  Workspace* const memory = memory_at(workspace);\n"
       "  if (memory == nullptr) return LADON_MODEL_MISALIGNED;\n  if (" +
-      result.name + " == nullptr" + (is_end(result) ? "" : " || " + result.name + "_rows == nullptr");
+      result.name + " == nullptr" + (has_rows(result) ? " || " + result.name + "_rows == nullptr" : "");
   for (const Argument& argument : run_of(program).arguments) text += " || " + argument.name + " == nullptr";
   text += ") return LADON_MODEL_NULL;\n";
   return text + c_checks(run_of(program).arguments);
@@ -148,7 +150,8 @@ std::string calls(const Program& program, const Result& result) {
                                      [&](const Result& other) { return other.name == input.name; });
     return self(self, *before, "memory->" + input.name) + "  " + call(any, "memory->" + input.name + ", ", to);
   };
-  return text + (end(end, result, result.name));
+  text += end(end, result, result.name);
+  return result.of_rows ? text + "  *" + result.name + "_rows = rows;\n" : text;
 }
 
 std::string c_source(const Program& program) {
@@ -160,7 +163,7 @@ std::string c_source(const Program& program) {
   text += "struct alignas(64) Workspace {\n  " + name + "::Workspace parts;\n";
   if (ends.size() > 1) text += "  float last[" + name + "::most_last_rows * " + name + "::last_width];\n";
   for (const Result* result : ends)
-    if (is_end(*result)) text += "  float " + result->name + "[" + std::to_string(result->width) + "];\n";
+    if (!has_rows(*result)) text += "  float " + result->name + "[" + std::to_string(result->width) + "];\n";
   text += "};\n\nstruct State {\n  bool started;\n  " + name + "::Weights weights;\n" +
           (has_tables ? "  " + name + "::Tables& tables;\n" : "") + "};\n" +
           // In a variable of their own, the zeros of the tables take no bytes of the library.
@@ -207,7 +210,7 @@ std::string function_list(const Program& program) {
                      "bytes))\nLADON_FUNCTION(size_t, workspace_bytes, (void), ())\n";
   for (const Result* result : exported(program)) {
     const std::string whole = signature(program, *result, "");
-    const std::string rows = is_end(*result) ? "" : result->name + "_rows, ";
+    const std::string rows = has_rows(*result) ? result->name + "_rows, " : "";
     text += "LADON_FUNCTION(ladon_model_status, " + result->function + ", " + whole.substr(whole.find('(')) + ", (" +
             passed(run_of(program)) + result->name + ", " + rows + "workspace))\n";
   }
@@ -282,7 +285,7 @@ std::vector<CFunction> c_functions(const Program& program) {
   std::vector<CFunction> functions;
   for (const Result* result : exported(program))
     functions.push_back(
-        {program.choices.name + "_" + result->function, result->name, result->most, result->width, !is_end(*result)});
+        {program.choices.name + "_" + result->function, result->name, result->most, result->width, has_rows(*result)});
   return functions;
 }
 const std::vector<Argument>& c_arguments(const Program& program) { return run_of(program).arguments; }

@@ -162,11 +162,13 @@ Lines call(const Program& program, const Result& result, std::set<std::string>& 
     const std::string rows = input.name + "_rows";
     const std::string from =
         of_last && input.fixed ? input.name + " + (" + rows + " - 1) * " + space + input.name + "_width" : input.name;
-    lines.push_back("static float " + result.name + "[" + space + result.name + "_width];");
+    // A result for each row has as many rows as the last hidden state.
+    const std::string most = result.of_rows ? space + "most_" + input.name + "_rows * " : "";
+    lines.push_back("static float " + result.name + "[" + most + space + result.name + "_width];");
     lines.push_back(space + result.function + "(" + from + ", " + (input.fixed ? "" : rows + ", ") + passed +
                     result.name + ", workspace);");
-    lines.push_back("records.add(" + files::in_quotes(result.name) + ", " + result.name + ", 1, " + space +
-                    result.name + "_width);");
+    lines.push_back("records.add(" + files::in_quotes(result.name) + ", " + result.name + ", " +
+                    (result.of_rows ? rows : "1") + ", " + space + result.name + "_width);");
     return lines;
   }
   std::string arguments;

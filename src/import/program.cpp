@@ -272,7 +272,8 @@ class Builder {
                Rows rows) {
     const Program before = program_;
     const MemberNames names = scene_.names;
-    const bool of_one_row = !pools(steps);
+    const bool of_rows = stack.head_of_rows && name == "head";
+    const bool of_one_row = !pools(steps) && !of_rows;
     if (of_one_row) rows.count = "1", rows.most = 1, rows.fixed = true;
     const std::string input = rows.at, to = output + suffix(stack);
     Chain chain(scene_, name + suffix(stack), rows);
@@ -289,7 +290,7 @@ class Builder {
         std::any_of(chain.body.begin(), chain.body.end(), [](auto& line) { return line.find(" rows") != line.npos; });
     const std::string width = std::to_string(chain.rows.width);
     add_function(program_,
-                 {"Computes `" + to + "` [" + width + "] from `" + input + "` " +
+                 {"Computes `" + to + "` " + (of_rows ? "[rows]" : "") + "[" + width + "] from `" + input + "` " +
                   (of_one_row ? "[" + std::to_string(rows.width) + "], one row."
                               : "[rows][" + std::to_string(rows.width) + "].")},
                  "void", name + suffix(stack),
@@ -298,7 +299,12 @@ class Builder {
                       : reads_rows ? "std::size_t rows, "
                                    : "std::size_t, "),
                  std::move(chain.body), to);
-    program_.results.push_back({name + suffix(stack), to, 1, chain.rows.width, {{.name = input, .fixed = of_one_row}}});
+    program_.results.push_back({name + suffix(stack),
+                                to,
+                                of_rows ? chain.rows.most : 1,
+                                chain.rows.width,
+                                {{.name = input, .fixed = of_one_row}},
+                                of_rows});
     return true;
   }
 

@@ -76,6 +76,7 @@ struct Result {
   std::size_t most = 0;  // rows
   std::size_t width = 0;
   std::vector<Argument> arguments{};
+  bool of_rows = false;  // an answer for each row of the last hidden state
 };
 
 // A line of the table of --dry-run.

@@ -132,6 +132,16 @@ TEST_CASE("a projection behind the layers, a pooler and a tied head") {
   stack.head = {families::TiedHead{}};
   CHECK(function(program_with(stack), "head").body ==
         Lines{"TiedHead::run(last, weights.words, answer, workspace.tied_head);"});
+
+  stack.head = {families::LinearRows{"classifier", 3}};
+  stack.head_of_rows = true;
+  const Program classes = program_with(stack);
+  CHECK(function(classes, "head").signature ==
+        "inline void head(const float* last, std::size_t rows, const Weights& weights, float* answer, Workspace& "
+        "workspace) noexcept");
+  CHECK(function(classes, "head").body ==
+        Lines{"Classifier::run(last, weights.classifier, answer, workspace.classifier, rows);"});
+  CHECK(classes.results.back().most == 8);
 }
 
 TEST_CASE("batches: texts share a call if no row depends on its place in the call") {

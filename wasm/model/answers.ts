@@ -20,9 +20,22 @@ function classesOf(logits: Float32Array, labels: readonly string[] | undefined):
   return [make("table", {}, make("tr", {}, make("th", {}, "class"), make("th", {}, "probability")), ...rows)];
 }
 
+/** Shows the likeliest class of each of the first rows. */
+function classesOfRows(logits: Float32Array, width: number, labels: readonly string[] | undefined): Node[] {
+  const most = 64;
+  const rows = Array.from({ length: Math.min(logits.length / width, most) }, (_, row) => {
+    const ofRow = logits.subarray(row * width, (row + 1) * width);
+    const best = ofRow.indexOf(Math.max(...ofRow));
+    return make("tr", {}, make("td", {}, `${row}`), make("td", {}, labels?.[best] ?? `${best}`));
+  });
+  return [make("table", {}, make("tr", {}, make("th", {}, "row"), make("th", {}, "likeliest class")), ...rows)];
+}
+
 /** Computes and shows the last result that the model has: classes, a vector, or hidden states. */
 export function answerOf(model: Model, inputs: ModelInputs, labels: readonly string[] | undefined): Node[] {
-  if (has(model, "head")) return classesOf(model.head(inputs), labels);
+  const head = model.description.functions.find((one) => one.name === "head");
+  if (head?.hasRows) return classesOfRows(model.head(inputs), head.width, labels);
+  if (head) return classesOf(model.head(inputs), labels);
   if (has(model, "pool")) {
     const vector = model.pool(inputs);
     return [make("p", {}, `A vector of ${vector.length} numbers: ${firstOf(vector)}`)];

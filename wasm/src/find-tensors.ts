@@ -107,14 +107,14 @@ export interface Found {
  */
 export const findTensors = (slots: readonly Slot[], packed: readonly Packed[], members: Members): Found => {
   for (const one of packed) split(members, one);
-  const missing: string[] = [];
+  const missing = new Set<string>();
   const offsets: number[] = [];
   for (const slot of slots) {
     const [name, tensor] = members.get(slot.name) ?? [];
     members.delete(slot.name);
     if (tensor) offsets.push(...offsetsIn(slot, name!, tensor));
     else if (slot.optional) offsets.push(NaN);
-    else if (!missing.includes(slot.name.replace(/_(scale|row_sum)$/, ""))) missing.push(slot.name);
+    else if (!missing.has(slot.name.replace(/_(scale|row_sum)$/, ""))) missing.add(slot.name);
   }
-  return { offsets, missing, others: [...members.values()].map(([name]) => name) };
+  return { offsets, missing: [...missing], others: [...members.values()].map(([name]) => name) };
 };

@@ -65,7 +65,7 @@ export class Generator {
     const { inputs, functions, name } = model.description;
     const head = functions.find((one) => one.name === "head");
     const [input] = inputs;
-    if (inputs.length !== 1 || input!.kind !== "ids" || head?.width !== input!.rows) {
+    if (inputs.length !== 1 || input!.kind !== "ids" || head?.width !== input!.rows || head.hasRows) {
       fail("option", name, "a language model of one text, with logits of all tokens", functions.map((one) => one.name));
     }
     this.model = model;

@@ -66,7 +66,10 @@ export class Model<Inputs extends ModelInputs = ModelInputs> {
     return this.#call("pool", inputs);
   }
 
-  /** Computes what the model's head makes of the last hidden state, such as the logits of classes. */
+  /**
+   * Computes what the model's head makes of the last hidden state, such as the logits of classes. A head that classifies
+   * each token (`hasRows` of its description) gives the logits of all rows, [rows][width].
+   */
   head(inputs: Inputs): Float32Array {
     return this.#call("head", inputs);
   }

@@ -55,6 +55,28 @@ test("a classifier of own modules: pool is the mean of the rows, and head a line
   close(model.head({ samples }), bias.map((start, k) => pooled.reduce((sum, value, i) => sum + value * weight[k * width + i], start)));
 });
 
+for (const variant of variants.filter((one) => runs("tagger", one))) {
+  test(`a head that gives each row a class, ${variant}`, async () => {
+    const model = await load("tagger", { variant });
+    const described = model.description.functions.find(({ name }) => name === "head");
+    assert.deepEqual([described.hasRows, described.most, described.width], [true, 20, 5]);
+    const { "classifier.weight": weight, "classifier.bias": bias } = readTensors(join(checkpointFolder("tagger"), "model.safetensors"));
+    for (const frames of [20, 1, 11]) {
+      const samples = Float32Array.from({ length: frames * 3 }, (_, i) => Math.sin(i));
+      const { last, rows, width } = model.run({ samples });
+      assert.equal(rows, frames);
+      const logits = Array.from({ length: rows }, (_, row) =>
+        bias.map((start, k) => start + last.subarray(row * width, (row + 1) * width).reduce((sum, value, i) => sum + value * weight[k * width + i], 0)),
+      );
+      const found = model.head({ samples });
+      close(found, logits.flat());
+      assert.deepEqual(model.head({ samples }), found);
+    }
+    await refuses(() => model.head({ samples: new Float32Array(63) }), "length", "samples");
+    await refuses(() => model.pool({ samples: [1, 2, 3] }), "option", "pool");
+  });
+}
+
 test("the wrapper loads the files beside it, checks them, and has types", async () => {
   const { load: loadModel, sha256 } = await wrapperOf("gpt2");
   const { inputs, last } = recorded("gpt2");

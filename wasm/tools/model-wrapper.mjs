@@ -32,7 +32,7 @@ const signatures = {
     `run(inputs: Inputs): { readonly ${result}: Float32Array; readonly rows: number; readonly width: number };`,
   ],
   pool: ({ width }) => [`Computes what the pooler makes of it: [${width}].`, "pool(inputs: Inputs): Float32Array;"],
-  head: ({ width }) => [`Computes what the head makes of it: [${width}].`, "head(inputs: Inputs): Float32Array;"],
+  head: ({ width, hasRows }) => [`Computes what the head makes of it: ${hasRows ? "[rows]" : ""}[${width}].`, "head(inputs: Inputs): Float32Array;"],
 };
 
 /** Returns the types of the wrapper. They need no other file. */

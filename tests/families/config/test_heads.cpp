@@ -87,6 +87,11 @@ TEST_CASE("BERT's pooler and heads") {
   CHECK(steps_text(pooler_of("bert", "BertForSequenceClassification")) == "pool 1, linear pooler.dense 32");
   CHECK(steps_text(head_of("bert", "BertForSequenceClassification", five_labels)) == "linear classifier 5");
   CHECK(steps_text(head_of("bert", "BertForTokenClassification", five_labels)) == "linear classifier 5");
+  for (const auto& [type, name, of_rows] : {std::tuple{"bert", "BertForTokenClassification", true},
+                                            {"gpt2", "GPT2ForTokenClassification", true},
+                                            {"bert", "BertForSequenceClassification", false},
+                                            {"gpt2", "GPT2LMHeadModel", false}})
+    CHECK(of_class(type, name).stacks.at(0).head_of_rows == of_rows);
   CHECK(steps_text(pooler_of("bert", "BertForNextSentencePrediction")) == "pool 1, linear pooler.dense 32");
   for (const char* name : {"BertForTokenClassification", "BertForMaskedLM", "BertForQuestionAnswering"})
     CHECK(pooler_of("bert", name).empty());

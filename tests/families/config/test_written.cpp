@@ -44,6 +44,9 @@ TEST_CASE("config.json states the members of a description by their names") {
   CHECK(std::get<Pool>(read.head[0]).pooling == Pooling::maximum);
   CHECK(std::get<LinearRows>(read.head[1]).bias == Bias::without);
   CHECK(std::get<LinearRows>(read.head[1]).after == After::tanh);
+  CHECK_FALSE(read.head_of_rows);
+  const std::string classes = R"("head": [{"step": "linear_rows", "name": "classifier", "outputs": 9}])";
+  CHECK(stack(with(layers + ", " + input + ", " + classes + R"(, "head_of_rows": true)")).head_of_rows);
 }
 
 TEST_CASE("errors name the place of a wrong key or value, and the allowed ones") {
@@ -55,6 +58,9 @@ TEST_CASE("errors name the place of a wrong key or value, and the allowed ones")
   CHECK(says(error(with(R"("model": {"mask": {"causl": true}})")), R"("mask": "causl": expected no such key)"));
   CHECK(says(error(with(layers + R"(, "head": [{"step": "pull"}])")),
              R"("head"[0]: "step": expected one of lookup, drop_token, add_positions, )"));
+  for (const std::string& end : {std::string(), ", " + head})
+    CHECK(says(error(with(layers + ", " + input + end + R"(, "head_of_rows": true)")),
+               R"("head_of_rows": expected a head, and no step "pool" before or in it)"));
   CHECK(says(error(with(R"("model": {"layers": 0})")), R"("layers": expected from 1 to 4096)"));
   CHECK(error(with(R"("model": {"layers": 1, "tokens": 4, "model": 8, "feed_forward": 8})")) ==
         R"(config.json: "stacks"[0]: "heads": expected at least 1, found nothing)");

@@ -43,7 +43,7 @@ export const int8 = async (weight: Int8Array, scale: Float32Array): Promise<7 | 
   instance.weights.set({ linear1_weight: weight, linear1_weight_scale: scale, linear2_weight: new Float32Array(1) });
   const integers: Int8Array = instance.weights.tensor("linear1_weight", "int8");
   const sums: Int32Array = instance.weights.tensor("linear1_weight_row_sum", "int32");
-  const any: Float32Array | Int8Array | Int32Array = instance.weights.tensor("linear1_weight");
+  const any: Float32Array | Uint16Array | Int8Array | Int32Array = instance.weights.tensor("linear1_weight");
   if (any instanceof Int8Array) console.log(any.length, integers, sums, kernel.description.precision);
   const encoder = await SentenceEncoder.load({ weights: "int8.safetensors", vocabulary: "vocab.txt", precision });
   return encoder.kernel.description.activationBits;
@@ -66,6 +66,15 @@ export const positions = (instance: Instance, x: Float32Array, bias: Float32Arra
   instance.run(x, { rotary: [linear, { kind: "longrope", factor: 4, originalPositions: 64, factors: [1, 2] }] });
   // @ts-expect-error: no such kind
   instance.run(x, { rotary: { kind: "default" } });
+};
+
+export const decoding = (instance: Instance, x: Float32Array, memory: Float32Array): Float32Array => {
+  instance.run(x, { memory, memoryOptions: { keys: 3, padding: [1, 0, 1] }, attention: true });
+  instance.weights.set({ linear1_weight: Uint16Array.of(0x3f80) });
+  // @ts-expect-error: no such option of the memory
+  instance.run(x, { memoryOptions: { tokens: 3 } });
+  instance.run(x, { k: memory, v: memory });
+  return instance.memoryAttention(0);
 };
 
 export const texts = async (weights: Uint8Array): Promise<void> => {

@@ -8,9 +8,9 @@ const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 /** The folder that `./dev import --wasm` wrote. */
 export const importedFolder = (name) => at(`imported/${name}`);
-/** The folder of the checkpoint. The classifier's is made by make_classifier.mjs. */
+/** The folder of the checkpoint. Those of the classifier and of the tagger are made by make_classifier.mjs. */
 export const checkpointFolder = (name) =>
-  name === "classifier" ? at("imported/checkpoint/classifier") : at(`../../../tests/data/families/${name}`);
+  ["classifier", "tagger"].includes(name) ? at(`imported/checkpoint/${name}`) : at(`../../../tests/data/families/${name}`);
 
 /** The model that ./dev test --package imports for the tab of stories (tools/wasm.sh), if its files are there. */
 export const stories = new URL("../../dist/stories/", import.meta.url);

@@ -1,11 +1,11 @@
-// node make_classifier.mjs FOLDER: writes a small classifier of sensor data with random weights: two pre-norm layers, the
-// mean of all rows, and a linear map to five classes.
+// node make_classifier.mjs FOLDER [rows]: writes a small classifier of sensor data with random weights: two pre-norm
+// layers, the mean of all rows, and a linear map to five classes. With `rows`, the linear map gives each row a class.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomOf } from "../kernels.mjs";
 import { safetensors } from "../safetensors.mjs";
 
-const [folder] = process.argv.slice(2);
+const [folder, ofRows] = process.argv.slice(2);
 const random = randomOf(7);
 const [width, hidden, frames, channels, classes] = [16, 24, 20, 3, 5];
 const tensors = [];
@@ -40,7 +40,7 @@ const stack = {
   epsilon: 1e-5,
   model,
   input: { name: "samples", steps },
-  pooler: [{ step: "pool", pooling: "mean" }],
+  ...(ofRows ? { head_of_rows: true } : { pooler: [{ step: "pool", pooling: "mean" }] }),
   head: [{ step: "linear_rows", name: "classifier", outputs: classes }],
 };
 
