@@ -231,7 +231,7 @@ const scaled = fc.record(
   { requiredKeys: ["kind"] },
 );
 /** Generates options of a run: known options with any values, and unknown options. */
-const optionsOf = ({ queries, keys, keyModel = 1, heads }) =>
+const optionsOf = ({ queries, keys, keyModel = 1, heads, memory = 0, kvHeads, headWidth, valueWidth, model: width }) =>
   fc.oneof(
     {
       weight: 9,
@@ -242,6 +242,13 @@ const optionsOf = ({ queries, keys, keyModel = 1, heads }) =>
           keys: count,
           offset: count,
           context: arrayOf(keys * keyModel, 5 * keyModel),
+          k: arrayOf(kvHeads * keys * headWidth, kvHeads * 5 * headWidth),
+          v: arrayOf(kvHeads * keys * valueWidth, kvHeads * 5 * valueWidth),
+          memory: arrayOf(memory * width, 5 * width),
+          memoryOptions: fc.oneof(
+            fc.record({ keys: count, padding: arrayOf(memory, 5), sinks: arrayOf(heads) }, { requiredKeys: [] }),
+            anything,
+          ),
           padding: arrayOf(keys, 5),
           bits: arrayOf(queries, 5, queries * Math.ceil(keys / 32)),
           boolean: arrayOf(queries * keys, heads * queries * keys, 25),
@@ -259,14 +266,16 @@ const optionsOf = ({ queries, keys, keyModel = 1, heads }) =>
   );
 
 const folder = new URL("kernels/modules/", import.meta.url);
-const oddNames = ["odd_context", "odd_cache", "odd_projected", "odd_rotary", "odd_layer"];
+const oddNames = ["odd_context", "odd_cache", "odd_projected", "odd_rotary", "odd_layer", "odd_given", "odd_decoder", "decoder_cache"];
 const skipOdd = existsSync(new URL("odd_cache.scalar.wasm", folder)) ? false : "tests/kernels is not built";
 
 /** Asserts that y has whole rows, and at most as many rows as the run has queries. */
-const checkRows = (y, { queries, model: columns }) => {
+const checkRows = (y, { arrays }) => {
   if (y === undefined) return;
-  assert.ok(y instanceof Float32Array && y.length % columns === 0 && y.length <= queries * columns, `${y.length}`);
+  const { shape } = arrays.find(({ output }) => output);
+  assert.ok(y instanceof Float32Array && y.length % shape.at(-1) === 0 && y.length <= sizeOf(shape), `${y.length}`);
 };
+const sizeOf = (shape) => shape.reduce((a, b) => a * b);
 
 test("run: arbitrary arguments", async () => {
   const { instance, check } = made();
@@ -281,20 +290,25 @@ test("run: arbitrary arguments", async () => {
 for (const name of oddNames) {
   test(`run: arbitrary arguments of ${name}`, { skip: skipOdd }, async () => {
     const odd = await load(new URL(name, folder), { variant: "scalar" });
-    const { queries, keys, keyModel, model: columns, heads, context, options } = odd.description;
+    const { queries, model: columns, heads, context, options, arrays, memory } = odd.description;
+    const [first, ...others] = arrays.filter(({ output }) => !output);
     const instance = odd.create();
     const withCount = ({ shape, count = 1, ...rest }) => ({ ...rest, shape: [count * shape[0], ...shape.slice(1)] });
     const stored = odd.description.weights.map(withCount);
     instance.weights.set(weightsOf({ ...odd.description, weights: stored }, random));
-    const right = { tokens: context ? undefined : 2, context: context ? randoms(random, keys * keyModel) : undefined };
-    if (options.some((option) => option.name === "sinks")) right.sinks = new Float32Array(heads);
+    const right = { tokens: context ? undefined : 2 };
+    for (const one of others) right[one.name] = randoms(random, sizeOf(one.shape));
+    const has = (wanted) => options.some((option) => option.name === wanted);
+    if (has("sinks")) right.sinks = new Float32Array(heads);
+    if (has("memory.sinks")) right.memoryOptions = { sinks: new Float32Array(heads) };
     const run = () => {
       instance.clear();
-      return instance.run(randoms(randomOf(9), (context ? queries : 2) * columns), right).slice();
+      return instance.run(randoms(randomOf(9), context ? sizeOf(first.shape) : 2 * columns), right).slice();
     };
     const y = run();
-    const names = options.map((option) => option.name).concat("tokens", "queries", "keys", "context");
-    const input = arrayOf(2 * columns, 5 * columns, queries * columns);
+    const own = options.map((option) => option.name).filter((one) => !one.startsWith("memory."));
+    const names = own.concat("tokens", "queries", "keys", ...others.map((one) => one.name), memory ? "memoryOptions" : []);
+    const input = arrayOf(2 * columns, 5 * columns, queries * columns, sizeOf(first.shape));
     const some = fc.tuple(input, optionsOf(odd.description), fc.boolean());
     await holds(some, async ([array, all, onlyKnown]) => {
       const isRecord = Object(all) === all && !Array.isArray(all);
