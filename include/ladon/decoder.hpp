@@ -20,6 +20,7 @@
 #include <ladon/detail/layer/decoder_steps.hpp>
 #include <ladon/detail/layer/model_types.hpp>
 #include <ladon/detail/layer/stack_steps.hpp>
+#include <ladon/detail/panel/vectors_for.hpp>
 #include <ladon/key_value_cache.hpp>
 #include <ladon/run_options.hpp>
 #include <ladon/stack.hpp>
@@ -73,7 +74,7 @@ struct DecoderCaptures {
 // A single decoder layer. `Masks` is DecoderMasks (model.hpp), or the mask of self-attention alone.
 template <Model M, class Masks = typename DecoderMasksOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class ScoreGiven = typename ScoreOf<M>::Type, position::Policy PositionGiven = typename PositionOf<M>::Type,
-          class VectorsGiven = detail::vec::NativeVectors>
+          class VectorsGiven = detail::VectorsFor<typename Layout::Precision>>
 struct DecoderLayer {
   static_assert(valid<M.sizes()>());
   static constexpr Model model = M;
@@ -227,7 +228,7 @@ struct DecoderLayer {
 // A stack of M.layers decoder layers, with the functions of DecoderLayer.
 template <Model M, class Masks = typename DecoderMasksOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
-          class Vectors = detail::vec::NativeVectors>
+          class Vectors = detail::VectorsFor<typename Layout::Precision>>
 struct Decoder : Stack<DecoderLayer<M.one_layer(), Masks, Layout, Score, Position, Vectors>, M.layers, M.final_norm> {
   static constexpr Model model = M;
   using Base = Stack<DecoderLayer<M.one_layer(), Masks, Layout, Score, Position, Vectors>, M.layers, M.final_norm>;

@@ -17,6 +17,7 @@
 #include <ladon/detail/layer/encoder_steps.hpp>
 #include <ladon/detail/layer/model_types.hpp>
 #include <ladon/detail/layer/stack_steps.hpp>
+#include <ladon/detail/panel/vectors_for.hpp>
 #include <ladon/key_value_cache.hpp>
 #include <ladon/run_options.hpp>
 #include <ladon/stack.hpp>
@@ -49,7 +50,7 @@ struct EncoderLayerWeights {
 // A single encoder layer.
 template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class ScoreGiven = typename ScoreOf<M>::Type, position::Policy PositionGiven = typename PositionOf<M>::Type,
-          class VectorsGiven = detail::vec::NativeVectors>
+          class VectorsGiven = detail::VectorsFor<typename Layout::Precision>>
 struct EncoderLayer {
   static_assert(valid<M.sizes()>());
   static constexpr Model model = M;
@@ -145,7 +146,7 @@ struct EncoderLayer {
 // A stack of M.layers encoder layers.
 template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
-          class Vectors = detail::vec::NativeVectors>
+          class Vectors = detail::VectorsFor<typename Layout::Precision>>
 struct Encoder : Stack<EncoderLayer<M.one_layer(), Mask, Layout, Score, Position, Vectors>, M.layers, M.final_norm> {
   static constexpr Model model = M;
 };

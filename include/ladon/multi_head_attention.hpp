@@ -18,6 +18,7 @@
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/model_types.hpp>
 #include <ladon/detail/panel/call_checks.hpp>
+#include <ladon/detail/panel/vectors_for.hpp>
 #include <ladon/detail/panel/workspace.hpp>
 #include <ladon/key_value_cache.hpp>
 #include <ladon/run_options.hpp>
@@ -42,7 +43,7 @@ namespace LADON_NAMESPACE {
 // - Capture: a Map receives the attention weights, a Capture<G> the result of stage G (run_options.hpp).
 template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
-          class Vectors = detail::vec::NativeVectors>
+          class Vectors = detail::VectorsFor<typename Layout::Precision>>
 struct MultiHeadAttention {
   static_assert(valid<M.sizes()>());
   static constexpr Model model = M;

@@ -206,8 +206,12 @@
 #define LADON_ISA vfp
 #elif LADON_DSP
 #define LADON_ISA dsp
+#elif defined(__riscv_vector)
+#define LADON_ISA riscv_v
 #elif defined(__riscv_flen)
 #define LADON_ISA riscv_f
+#elif defined(__VSX__)
+#define LADON_ISA vsx
 #else
 #define LADON_ISA scalar
 #endif

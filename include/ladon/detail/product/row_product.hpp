@@ -8,6 +8,7 @@
 
 #include <ladon/detail/panel/panels.hpp>
 #include <ladon/detail/panel/product_input.hpp>
+#include <ladon/detail/panel/vectors_for.hpp>
 #include <ladon/detail/panel/workspace.hpp>
 #include <ladon/detail/product/product.hpp>
 
@@ -21,7 +22,7 @@ struct RowProductSizes {
   bool reads_single_row = false;  // whether the input of a single token is the caller's row
 };
 
-template <RowProductSizes S, class Precision, class Vectors = vec::NativeVectors>
+template <RowProductSizes S, class Precision, class Vectors = VectorsFor<Precision>>
 struct RowProduct {
   static constexpr PanelLayout layout = panel_layout<Vectors>(S.tokens, S.inputs),
                                last = last_panel_layout<Vectors>(S.tokens, S.inputs);

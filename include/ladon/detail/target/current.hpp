@@ -11,6 +11,10 @@
 #include <ladon/detail/target/x86.hpp>
 #elif defined(__aarch64__) || defined(__ARM_NEON)
 #include <ladon/detail/target/neon.hpp>
+#elif defined(__VSX__)
+#include <ladon/detail/target/power.hpp>
+#elif defined(__riscv_vector)
+#include <ladon/detail/target/riscv_vector.hpp>
 #elif LADON_CORTEX_M
 #include <ladon/detail/target/cortex_m.hpp>
 #else

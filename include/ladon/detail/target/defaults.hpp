@@ -124,7 +124,7 @@ struct Defaults {
   static constexpr std::size_t column_packs = 8;
 };
 
-// For packs that are arrays. Only tests have several lanes.
+// For packs that are arrays. Only tests, POWER and RISC-V with vectors have several lanes.
 template <std::size_t Lanes>
 struct PlainArrays : Defaults {
   static constexpr std::size_t registers = Lanes == 1 ? 32 : 8;

@@ -98,7 +98,8 @@ LADON_INLINE constexpr float divide_scalar(float a, float b) noexcept {
 }
 
 // Whether fma_scalar rounds only once. An emulated fma would call libm for every product.
-#if !LADON_DETERMINISTIC && (LADON_FMA || defined(__ARM_FEATURE_FMA) || defined(__aarch64__) || defined(__riscv_flen))
+#if !LADON_DETERMINISTIC && (LADON_FMA || defined(__ARM_FEATURE_FMA) || defined(__aarch64__) || \
+                             defined(__riscv_flen) || defined(_ARCH_PPC64) || defined(__s390x__))
 inline constexpr bool fma_is_fused = true;
 #else
 inline constexpr bool fma_is_fused = false;
@@ -139,7 +140,7 @@ constexpr float sqrt_newton(float x) noexcept {
 LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
   if (std::is_constant_evaluated()) return sqrt_newton(x);
 #if defined(__SSE2__) || defined(__aarch64__) || defined(__wasm__) || (defined(__ARM_FP) && (__ARM_FP & 4)) || \
-    defined(__riscv_flen)
+    defined(__riscv_flen) || defined(_ARCH_PPCSQ) || defined(__s390x__)
   return __builtin_sqrtf(x);  // one instruction, given -fno-math-errno
 #elif LADON_SSE2
   return std::sqrt(x);

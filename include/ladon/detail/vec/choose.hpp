@@ -47,8 +47,8 @@
 namespace LADON_NAMESPACE::detail::vec {
 
 // The packs are arrays of at most Lanes floats.
-template <std::size_t Lanes>
-struct ArrayVectors : target::PlainArrays<Lanes> {
+template <std::size_t Lanes, class Target = target::PlainArrays<Lanes>>
+struct ArrayVectors : Target {
   static constexpr std::size_t lanes = Lanes;
   template <std::size_t N>
   static constexpr bool has = N <= Lanes;
@@ -77,8 +77,17 @@ struct HeliumVectors : target::Current {
 using NativeVectors = HeliumVectors;
 #elif defined(LADON_ARRAY_LANES)
 using NativeVectors = ArrayVectors<LADON_ARRAY_LANES>;
+#elif defined(__VSX__)
+using NativeVectors = ArrayVectors<4, target::Current>;  // which compilers keep in vector registers
+#elif defined(__riscv_vector)
+using NativeVectors = ArrayVectors<16, target::Current>;
+#define LADON_HAS_INT8_VECTORS
+using Int8Vectors = ArrayVectors<1>;  // whose loops over features compilers vectorise
 #else
 using NativeVectors = ArrayVectors<1>;
+#endif
+#if !defined(LADON_HAS_INT8_VECTORS)
+using Int8Vectors = NativeVectors;
 #endif
 
 struct ConstantPacks {
