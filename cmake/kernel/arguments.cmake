@@ -304,8 +304,9 @@ function(ladon_kernel_check_build)
   ladon_kernel_refuse("DISPATCH and ARCH are for processors; for WebAssembly, three modules are made, and a program \
 loads the fastest module that its engine supports"
     EMSCRIPTEN AND (arg_DISPATCH OR (DEFINED arg_ARCH AND NOT arg_ARCH MATCHES "^default$")))
-  # On Windows, all names of a kernel contain the instruction set (LADON_ABI), so that its objects need no local symbols.
-  ladon_kernel_refuse("DISPATCH is for x86-64, and for 64-bit Arm with Linux, with a GNU objcopy or MinGW \
-(${CMAKE_SYSTEM_NAME} ${CMAKE_SYSTEM_PROCESSOR} here)"
-    arg_DISPATCH AND NOT (dispatched AND (objects_can_be_local OR MINGW)))
+  # All names of a kernel contain the instruction set (LADON_ABI), so that its objects need no local symbols on Windows
+  # and macOS.
+  ladon_kernel_refuse("DISPATCH is for x86-64, and for 64-bit Arm with Linux or macOS, with a GNU objcopy, MinGW or \
+Apple's linker (${CMAKE_SYSTEM_NAME} ${CMAKE_SYSTEM_PROCESSOR} here)"
+    arg_DISPATCH AND NOT (dispatched AND (objects_can_be_local OR MINGW OR APPLE)))
 endfunction()

@@ -4,7 +4,9 @@
 // support every extension of the level.
 #pragma once
 
-#if defined(__aarch64__)
+#if defined(__aarch64__) && defined(__APPLE__)
+#include <sys/sysctl.h>
+#elif defined(__aarch64__)
 #include <sys/auxv.h>
 #else
 #include <cpuid.h>
@@ -19,7 +21,28 @@ constexpr unsigned bits(Bit... bit) {
   return ((1u << bit) | ...);
 }
 
-#if defined(__aarch64__)
+#if defined(__aarch64__) && defined(__APPLE__)
+static bool has_feature(const char* name) {
+  int value = 0;
+  size_t size = sizeof(value);
+  return sysctlbyname(name, &value, &size, nullptr, 0) == 0 && value != 0;
+}
+
+// Returns the instruction sets that the machine supports, as macOS 12 and iOS 15 report them. Earlier systems report
+// only NEON. The compiler may also use the instructions of Armv8.1-A, as on Linux.
+static unsigned detected_isas() {
+  unsigned found = bits(LADON_ISA_NEON);
+  if (!has_feature("hw.optional.arm.FEAT_RDM") || !has_feature("hw.optional.arm.FEAT_LSE") ||
+      !has_feature("hw.optional.armv8_crc32")) {
+    return found;
+  }
+  if (has_feature("hw.optional.arm.FEAT_BF16")) found |= bits(LADON_ISA_NEON_BF16);
+  if (!has_feature("hw.optional.arm.FEAT_DotProd")) return found;
+  found |= bits(LADON_ISA_NEON_DOT);
+  if (has_feature("hw.optional.arm.FEAT_I8MM")) found |= bits(LADON_ISA_NEON_I8MM);
+  return found;
+}
+#elif defined(__aarch64__)
 // Returns the instruction sets that the machine supports, as Linux reports them. Code for SDOT, SMMLA and BFDOT is
 // compiled for Armv8.2-A, so the compiler may also use the atomic instructions, CRC32 and SQRDMLAH of Armv8.1-A. On a
 // machine without these instructions, the result is only NEON.
