@@ -62,7 +62,7 @@ for (const precision of ["float32", "int8"]) {
   });
 }
 
-test("attention with masks, a context, and a cache", async () => {
+test("attention with masks, a context, a cache, given queries, and a decoder", async () => {
   const random = randomOf(9);
   const pair = async (name, create) => [
     (await load(own(name))).create(create),
@@ -75,6 +75,16 @@ test("attention with masks, a context, and a cache", async () => {
   ]);
   const context = randoms(random, 33 * 24);
   await agrees(...(await pair("team_context")), [[randoms(random, 20 * 48), { context }]]);
+  const [k, v] = [randoms(random, 33 * 48), randoms(random, 33 * 48)];
+  await agrees(...(await pair("team_given")), [
+    [randoms(random, 20 * 48), { k, v }],
+    [randoms(random, 4 * 7 * 12), { queries: 7, k, v }],
+  ]);
+  const memory = randoms(random, 13 * 16);
+  await agrees(...(await pair("team_decoder")), [
+    [randoms(random, 5 * 16), { tokens: 5, memory }],
+    [randoms(random, 16), { tokens: 1 }], // attends to the same memory
+  ]);
   const [one, team] = await pair("team_cache");
   await agrees(one, team, [
     [randoms(random, 20 * 48), { tokens: 20 }],
