@@ -189,6 +189,7 @@ test_browsers() {
     esac
   done
   wasm
+  import_stories
   (cd "$root/wasm" && npm run --silent build:demo) >&2
   (cd "$root/wasm" && LADON_BROWSERS=$(IFS=,; echo "${chosen[*]}") LADON_BROWSERS_QUICK=$quick \
     node --test --test-reporter=spec tests/browsers/run.mjs)

@@ -47,6 +47,21 @@ export async function outputs(variant) {
   return found;
 }
 
+/** Computes three tokens by one thread and by two workers. */
+export async function threads() {
+  const [one, two] = [await loadKernel(), await loadKernel({ threads: 2 })];
+  const weights = weightsOf(one.description);
+  const x = filled(3 * one.description.model, 1);
+  const [instance, team] = [one.create(), two.create()];
+  for (const { weights: ofInstance } of [instance, team]) ofInstance.set(weights);
+  const y = instance.run(x, { tokens: 3 });
+  const ofTeam = await team.run(x, { tokens: 3 });
+  const isEqual = y.every((value, i) => value === ofTeam[i]);
+  instance.free();
+  team.free();
+  return { threads: two.threads, reason: two.singleThreadReason ?? null, isEqual };
+}
+
 /** Returns the variants that this engine supports. Other variants must give the error "unsupported". */
 export async function supported() {
   const found = [];

@@ -11,6 +11,8 @@ import { outputs } from "./checks.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https:";
+// With these headers, a page is cross-origin isolated, so that workers can share memory.
+const isolation = { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" };
 const isQuick = Boolean(process.env.LADON_BROWSERS_QUICK);
 const screenshots = process.env.LADON_SCREENSHOTS;
 if (screenshots) mkdirSync(screenshots, { recursive: true });
@@ -67,6 +69,7 @@ async function testPackage(driver, url, isShort) {
   for (const variant of isShort ? [] : variants) agree(await run(`outputs("${variant}")`), variant);
   agree(await run("outputs()"), "the default variant");
   agree(await run("outputsOfWorker()"), "a worker");
+  assert.deepEqual(await run("threads()"), { threads: 2, reason: null, isEqual: true });
   assert.equal(await run("readDate()"), "2024-02-03");
   assert.ok(["opened", "microphone"].includes(await run("openMicrophone()")));
 }
@@ -95,6 +98,23 @@ async function testPage(driver, url, name) {
   }
 }
 
+/** Writes a story with the likeliest words, which are the same in every browser. */
+async function testStories(driver, url) {
+  await driver.open(url);
+  await driver.run(`document.querySelector("#tab-stories").click();`);
+  await driver.run(until(`return !document.querySelector("#story-write").disabled;`));
+  await driver.run(`document.querySelector("#story-write").click();`);
+  await driver.run(until(`return document.querySelector("#story-text").ariaBusy === "false";`));
+  const story = await driver.run(`return document.querySelector("#story-text").textContent;`);
+  assert.match(story, /^Once upon a time, there was a little girl named Lily[.] She loved to play/);
+  assert.equal(await driver.run(`return document.querySelector("#stories-problem").hidden;`), true);
+}
+
+const stories = here("../../dist/demo/stories");
+const skipWithoutStories = existsSync(stories)
+  ? false
+  : "the page has no tab of stories, because the model stories260K was not there (LADON_STORIES_DIR)";
+
 for (const name of (process.env.LADON_BROWSERS ?? "chromium,firefox,webkit").split(",")) {
   const { program, start } = await import(`./${name}.mjs`);
   const skip = existsSync(program) ? false : `there is no ${program}`;
@@ -109,7 +129,7 @@ for (const name of (process.env.LADON_BROWSERS ?? "chromium,firefox,webkit").spl
       ["without a policy", {}],
     ]) {
       const at = async (folder, act) => {
-        const { url, close, server } = await serve(folder, { headers });
+        const { url, close, server } = await serve(folder, { headers: { ...headers, ...isolation } });
         try {
           await act(url);
           assert.deepEqual(driver.problems.splice(0), []);
@@ -120,6 +140,8 @@ for (const name of (process.env.LADON_BROWSERS ?? "chromium,firefox,webkit").spl
       };
       test(`the package, ${what}`, { timeout: 240_000 }, () => at(here("../.."), (url) => testPackage(driver, url, isQuick && !headers["content-security-policy"])));
       test(`the page, ${what}`, { timeout: 600_000 }, () => at(here("../../dist/demo"), (url) => testPage(driver, url, name)));
+      test(`the tab of stories, ${what}`, { skip: skipWithoutStories, timeout: 120_000 }, () =>
+        at(here("../../dist/demo"), (url) => testStories(driver, url)));
     }
   });
 }
