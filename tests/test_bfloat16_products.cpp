@@ -146,8 +146,7 @@ template <std::size_t Tokens, std::size_t Features>
 constexpr bool adds_in_order = [] {
   using In = std::conditional_t<Vectors::multiplies_bfloat16, BFloat16PanelsView, PanelsView>;
   using Matrix = WeightMatrix<BFloat16, Features, 1>;
-  constexpr PanelLayout tiles = panel_layout<Vectors>(Tokens, Features),
-                        last = last_panel_layout<Vectors>(Tokens, Features);
+  constexpr PanelLayout tiles = panel_layout<Vectors>(Tokens), last = last_panel_layout<Vectors>(Tokens);
   constexpr std::size_t rest = Tokens - (tiles.panels(Tokens) - 1) * tiles.width();
   return Tokens > 1 && folded_steps<Vectors, tiles, Features, Matrix, In> == 1 &&
          folded_steps<Vectors, last, Features, Matrix, In> == 1 &&

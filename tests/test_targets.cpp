@@ -2,7 +2,7 @@
 // not depend on the number of lanes, so plain arrays of any length give equal bits. The native vectors also give these
 // bits if arrays and vectors both use fma, or both do without fma. There are two exceptions: Attention of few queries
 // (test_targets_masks.cpp), and if few tokens remain for the last vectors, products with sums of at least 16 terms may
-// differ (test_few_tokens.cpp, test_half_packs.cpp, test_last_panel.cpp).
+// differ (test_few_tokens.cpp, test_beyond_a_register.cpp, test_last_panel.cpp).
 #include <vector>
 
 #include <doctest/doctest.h>

@@ -34,7 +34,7 @@ struct Attention {
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
   struct Shared {};  // threads share no memory
-  using Scratch = AttentionWorkspace<shape, detail::WholePacks<Vectors>>;
+  using Scratch = AttentionWorkspace<shape, Vectors>;
   using Workspace = ladon::Workspace<Shared, Scratch>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
@@ -62,7 +62,7 @@ struct Attention {
     const detail::AttentionCall call{
         q.data, k.data, v.data, out.data, lengths, options, options.bind_to(lengths), detail::capture<shape>(map)};
     detail::vec::with_packs<Vectors>([&]<class Packs>(Packs) {
-      using Types = detail::AttentionTypes<shape, void, Score, Position, detail::WholePacks<Vectors>>;
+      using Types = detail::AttentionTypes<shape, void, Score, Position, Vectors>;
       using Steps = detail::AttentionSteps<Types, Packs>;
       Steps::run(call, memory.scratch, share);
     });

@@ -31,7 +31,7 @@ enum class Keep { every, latest };
 //     not_finite_end  the values of all tokens with a number >= not_finite_end are finite
 template <Shape S, Keep K, class Vectors, std::size_t Room = 0>
 struct KeyValueCache {
-  static constexpr detail::PanelLayout panel_layout = detail::panel_layout<Vectors>(S.keys, S.model);
+  static constexpr detail::PanelLayout panel_layout = detail::panel_layout<Vectors>(S.keys);
   static constexpr bool ring = K == Keep::latest;
   static constexpr Shape shape = [] {
     Shape own = S;

@@ -4,7 +4,7 @@
 namespace {
 
 constexpr ladon::Shape usual{.queries = 128, .model = 384, .heads = 12};
-constexpr ladon::Shape half_packs{.queries = 24, .model = 384, .heads = 12};
+constexpr ladon::Shape few_beyond_pack{.queries = 24, .model = 384, .heads = 12};
 using Int8 = ladon::layout::Int8<ladon::layout::InProj>;
 using Layer = ladon::EncoderLayer<ladon::Model{.feed_forward = 1536, .activation = ladon::Activation::gelu}.with(usual),
                                   ladon::mask::Unmasked, Int8>;
@@ -19,5 +19,5 @@ void run_block(const float* x, const void* weights, float* y, void* workspace) {
 
 void run(const float* x, const void* weights, float* y, void* workspace) {
   run_block<Layer>(x, weights, y, workspace);
-  run_block<ladon::MultiHeadAttention<half_packs, ladon::mask::Unmasked, Int8>>(x, weights, y, workspace);
+  run_block<ladon::MultiHeadAttention<few_beyond_pack, ladon::mask::Unmasked, Int8>>(x, weights, y, workspace);
 }

@@ -13,7 +13,7 @@ void run(const float* x, const void* weights, float* y, void* workspace, const v
 constexpr ladon::Shape wide{.queries = 256, .model = 1024, .heads = 8};
 constexpr ladon::Shape usual{.queries = 128, .model = 384, .heads = 12};
 
-constexpr ladon::Shape half_packs{.queries = 24, .model = 384, .heads = 12};
+constexpr ladon::Shape few_beyond_pack{.queries = 24, .model = 384, .heads = 12};
 
 struct Capped : ladon::score::Scaled {
   static constexpr float softcap = 50;
@@ -33,5 +33,5 @@ const Run runs[] = {
     run<ladon::MultiHeadAttention<usual, ladon::mask::Unmasked, ladon::layout::InProj, Capped>>,
 #endif
     run<ladon::EncoderLayer<ladon::Model{.feed_forward = 1536}.with(usual)>>,
-    run<ladon::MultiHeadAttention<half_packs>>,
+    run<ladon::MultiHeadAttention<few_beyond_pack>>,
 };

@@ -32,8 +32,7 @@ template <class Precision, std::size_t Tokens, std::size_t Features, std::size_t
 std::vector<float> layer_product(const std::vector<float>& x, const Weights& weights) {
   using namespace ladon::detail;
   using Vectors = vec::NativeVectors;
-  constexpr PanelLayout tiles = panel_layout<Vectors>(Tokens, Features),
-                        last = last_panel_layout<Vectors>(Tokens, Features);
+  constexpr PanelLayout tiles = panel_layout<Vectors>(Tokens), last = last_panel_layout<Vectors>(Tokens);
   constexpr std::size_t width = tiles.width(), last_width = last.width(), panels = tiles.panels(Tokens);
   alignas(64) static float in[panels * Features * width], out[panels * Rows * width];
   // Returns the index of row `row` and token `t` in an array of panels. A panel is a matrix with `rows` rows and a

@@ -14,12 +14,6 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Without packs of half a register (narrowest_model_of_half_packs), which only help products with weights.
-template <class Vectors>
-struct WholePacks : Vectors {
-  static constexpr std::size_t narrowest_model_of_half_packs = target::unlimited;
-};
-
 // The arguments of a call. The four arrays are row-major and belong to the caller.
 template <class Options, class BoundMask, class CaptureOf>
 struct AttentionCall {

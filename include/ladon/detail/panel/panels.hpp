@@ -43,11 +43,11 @@ static_assert(key_block > 0 && key_block % 32 == 0,
 
 template <Shape S, class Vectors>
 struct ShapeLayout {
-  static constexpr PanelLayout queries = panel_layout<Vectors>(S.queries, S.model);
-  static constexpr PanelLayout keys = panel_layout<Vectors>(S.keys, S.model);
+  static constexpr PanelLayout queries = panel_layout<Vectors>(S.queries);
+  static constexpr PanelLayout keys = panel_layout<Vectors>(S.keys);
   // The tokens of keys have the layout last_keys in the last panel, but keys and values have the layout `keys`.
-  static constexpr PanelLayout last_queries = last_panel_layout<Vectors>(S.queries, S.model);
-  static constexpr PanelLayout last_keys = last_panel_layout<Vectors>(S.keys, S.model);
+  static constexpr PanelLayout last_queries = last_panel_layout<Vectors>(S.queries);
+  static constexpr PanelLayout last_keys = last_panel_layout<Vectors>(S.keys);
   // With a single query, a key block holds all keys, except in deterministic builds and with keys of one lane.
   static constexpr std::size_t all_keys = keys.panels(S.keys) * keys.width();
   static constexpr bool all_at_once = queries.width() == 1 && keys.lanes > 1 && !LADON_DETERMINISTIC;

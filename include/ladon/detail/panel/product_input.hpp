@@ -237,6 +237,40 @@ struct LinearInput {
   LADON_INLINE constexpr PanelsView view(const float* panels) const noexcept { return {panels}; }
 };
 
+// Float panels, and the rows of the last active panel.
+template <class Precision, class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
+  requires(may_have_token_rows<Vectors, T, float, MostFeatures>)
+struct alignas(64) LinearInput<Precision, Vectors, Tokens, MostFeatures, T> {
+  static constexpr bool converts = true;
+  static constexpr std::size_t tokens = Tokens;
+  static constexpr PanelLayout layout = T;
+  using MostRows = TokenRowForm<Vectors, T, float, MostFeatures>;
+  float data[MostRows::most_tokens * MostRows::stride];
+  TokenRows<float, T.panels(Tokens)> rows;
+
+  template <class Simd, PanelLayout P, std::size_t, std::size_t Features>
+  LADON_INLINE constexpr auto convert(const float* panels, std::size_t first, std::size_t count,
+                                      std::size_t active = all) noexcept {
+    static_assert(Features <= MostFeatures);
+    for (std::size_t p = first; p < first + count; ++p) {
+      const RowsOfPanel in_rows = rows_of_tokens<Simd, P, float, Features>(active - p * T.width());
+      rows.set(p, in_rows);
+      if constexpr (may_have_token_rows<Simd, P, float, Features>) {
+        using Form = TokenRowForm<Simd, P, float, Features>;
+        static_assert(Form::most_tokens <= MostRows::most_tokens && Form::stride <= MostRows::stride);
+        if (in_rows.end > 0) {
+          floats_to_rows<typename Simd::template Pack<P.lanes>, P, Form, Features>(
+              panels + p * Features * T.width() + in_rows.begin, in_rows.end - in_rows.begin, data);
+        }
+      }
+    }
+    return view(panels);
+  }
+  LADON_INLINE constexpr auto view(const float* panels) const noexcept {
+    return WithTokenRows<PanelsView>{{panels}, rows.of, data};
+  }
+};
+
 template <class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
   requires(Vectors::multiplies_bfloat16)
 struct alignas(64) LinearInput<precision::BFloat16, Vectors, Tokens, MostFeatures, T> {
@@ -244,7 +278,7 @@ struct alignas(64) LinearInput<precision::BFloat16, Vectors, Tokens, MostFeature
   static constexpr std::size_t tokens = Tokens, stride = (MostFeatures + 1) / 2 * 2 * T.width();
   static constexpr PanelLayout layout = T;
   BFloat16 data[T.panels(Tokens) * stride];
-  LADON_NO_UNIQUE_ADDRESS TokenRows<T.panels(Tokens)> rows;
+  LADON_NO_UNIQUE_ADDRESS TokenRows<BFloat16, T.panels(Tokens)> rows;
 
   template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
   LADON_KERNEL constexpr auto convert(const float* panels, std::size_t first, std::size_t count,
@@ -255,7 +289,7 @@ struct alignas(64) LinearInput<precision::BFloat16, Vectors, Tokens, MostFeature
       const float* const panel = panels + p * Features * T.width();
       const RowsOfPanel in_rows = rows_of_tokens<Simd, P, BFloat16, Features>(active - p * T.width());
       rows.set(p, in_rows);
-      if constexpr (may_have_token_rows<Simd, P>) {
+      if constexpr (may_have_token_rows<Simd, P, BFloat16, Features>) {
         if (in_rows.end > 0) {
           using Form = TokenRowForm<Simd, P, BFloat16, Features>;
           BFloat16* const to = data + p * stride;
@@ -315,7 +349,7 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Vectors, Tokens, 
   static constexpr PanelLayout layout = T;
   Element data[T.panels(Tokens) * stride];
   float parameters[T.panels(Tokens) * parameters_stride];
-  LADON_NO_UNIQUE_ADDRESS TokenRows<T.panels(Tokens)> rows;
+  LADON_NO_UNIQUE_ADDRESS TokenRows<Element, T.panels(Tokens)> rows;
 
   template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
   LADON_KERNEL constexpr auto convert(const float* panels, std::size_t first, std::size_t count,
@@ -327,7 +361,7 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Vectors, Tokens, 
       Element* const to = data + p * stride;
       float* const to_parameters = parameters + p * parameters_stride;
       rows.set(p, in_rows);
-      if constexpr (may_have_token_rows<Simd, P>) {
+      if constexpr (may_have_token_rows<Simd, P, Element, Features>) {
         if (in_rows.end > 0) {
           if (in_rows.begin > 0) quantise<Simd, P, P.packs / 2, Features>(panel, to, to_parameters);
           quantise_rows<Simd, P, Features>(panel, in_rows, to, to_parameters);

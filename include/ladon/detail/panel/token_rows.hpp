@@ -8,6 +8,8 @@
 //     rows, of two packs    [tokens][registers][2][tuples of a register][tuple_size]     in the lanes of the second
 //     pack
 //
+// Rows of floats, [tokens][registers][lanes], lie apart from the panels, which stay as they are.
+//
 // The input of a product stores for each panel which tokens are rows, so every product finds the same form.
 #pragma once
 
@@ -21,7 +23,8 @@
 
 namespace LADON_NAMESPACE::detail {
 
-inline constexpr bool has_token_rows = vec::NativeVectors::multiplies_token_rows;
+template <class Element>
+inline constexpr bool has_token_rows = vec::NativeVectors::template multiplies_token_rows<Element>;
 
 // The tokens of a panel that are rows: from `begin` to `end` - 1.
 struct RowsOfPanel {
@@ -37,8 +40,8 @@ struct RowsOfPanels {
 struct NoRows {
   constexpr void set(std::size_t, RowsOfPanel) const noexcept {}
 };
-template <std::size_t Panels>
-using TokenRows = std::conditional_t<has_token_rows, RowsOfPanels<Panels>, NoRows>;
+template <class Element, std::size_t Panels>
+using TokenRows = std::conditional_t<has_token_rows<Element>, RowsOfPanels<Panels>, NoRows>;
 
 // A view of panels with their rows. Only matmul reads the rows: as a member of each view, they would slow down products
 // of whole panels (layer (32,64,4), bfloat16: 1.03 times the time on Zen 4).
@@ -50,6 +53,27 @@ struct WithTokenRows : PanelsView {
   template <std::size_t Features, std::size_t Width>
   LADON_INLINE constexpr WithTokenRows panels_from(std::size_t first) const noexcept {
     return {PanelsView::template panels_from<Features, Width>(first), rows + first};
+  }
+  // Returns the rows of the panel.
+  template <class Form, std::size_t Features, std::size_t Width>
+  LADON_INLINE constexpr const auto* row_data(std::size_t panel) const noexcept {
+    return PanelsView::template panels_from<Features, Width>(panel).data + Form::offset;
+  }
+};
+// Products of weights whose rows are not contiguous need panels, so floats are both panels and rows.
+template <>
+struct WithTokenRows<PanelsView> : PanelsView {
+  using Lanes = PanelsView;
+  const RowsOfPanel* rows;
+  const float* data_of_rows;  // of the last active panel
+
+  template <std::size_t Features, std::size_t Width>
+  LADON_INLINE constexpr WithTokenRows panels_from(std::size_t first) const noexcept {
+    return {PanelsView::panels_from<Features, Width>(first), rows + first, data_of_rows};
+  }
+  template <class, std::size_t, std::size_t>
+  LADON_INLINE constexpr const float* row_data(std::size_t) const noexcept {
+    return data_of_rows;
   }
 };
 template <class View>
@@ -66,7 +90,7 @@ using LanesOf = typename LanesOfView<View>::Type;
 // Returns `view`, on targets with rows together with `rows`.
 template <class View, class Rows>
 LADON_INLINE constexpr auto with_token_rows(const View& view, [[maybe_unused]] const Rows& rows) noexcept {
-  if constexpr (has_token_rows) {
+  if constexpr (has_token_rows<typename View::Element>) {
     return WithTokenRows<View>{view, rows.of};
   } else {
     return view;
@@ -77,26 +101,30 @@ LADON_INLINE constexpr auto with_token_rows(const View& view, [[maybe_unused]] c
 // registers `spread` registers.
 template <class Simd, PanelLayout P, class Element, std::size_t Features>
 struct TokenRowForm {
+  static constexpr bool apart = std::is_same_v<Element, float>;  // from the panel
   static constexpr std::size_t tuple_size = sizeof(std::int32_t) / sizeof(Element), register_tuples = Simd::lanes;
   static constexpr std::size_t tuples = (Features + tuple_size - 1) / tuple_size;
   static constexpr std::size_t registers = (tuples + register_tuples - 1) / register_tuples;
-  static constexpr std::size_t spread = P.packs == 2 ? 2 : 1;
+  static constexpr std::size_t spread = P.packs == 2 && !apart ? 2 : 1;
   static constexpr std::size_t offset = (spread - 1) * P.lanes * tuple_size;
   static constexpr std::size_t stride = registers * spread * register_tuples * tuple_size;
   // How many rows have room, and how many rows are faster than lanes: adding the lanes of a row's sum takes about as
-  // long as `row_overhead_registers` registers.
+  // long as `overhead` registers. Lanes compute a panel, or one pack of two.
   static constexpr std::size_t whole = tuples / register_tuples;
-  static constexpr std::size_t room = tuples * P.width() / (registers * spread * register_tuples);
-  static constexpr std::size_t all = whole + Simd::row_overhead_registers;
-  static constexpr std::size_t faster = (P.lanes * whole + all - 1) / all;
-  static constexpr std::size_t most_tokens = room < faster ? room : faster;
+  static constexpr std::size_t overhead = Simd::template row_overhead_registers<Element>;
+  static constexpr std::size_t room = apart ? P.width() : tuples * P.width() / (registers * spread * register_tuples);
+  static constexpr std::size_t lanes = P.packs == 2 ? P.lanes : P.width();
+  static constexpr std::size_t faster = whole == 0 ? 0 : lanes * whole / (whole + overhead);
+  static constexpr bool too_short = apart && Features < Simd::fewest_row_floats;
+  static constexpr std::size_t most_tokens = too_short ? 0 : room < faster ? room : faster;
 };
 
 // Whether a panel of the layout P may have rows.
-template <class Simd, PanelLayout P>
+template <class Simd, PanelLayout P, class Element, std::size_t Features>
 inline constexpr bool may_have_token_rows = [] {
-  if constexpr (has_token_rows && requires { Simd::multiplies_token_rows; }) {
-    return Simd::multiplies_token_rows && P.width() > 1 && (P.packs != 2 || P.lanes == Simd::lanes);
+  if constexpr (has_token_rows<Element> && requires { Simd::template multiplies_token_rows<Element>; }) {
+    return Simd::template multiplies_token_rows<Element> && P.width() > 1 && (P.packs != 2 || P.lanes == Simd::lanes) &&
+           TokenRowForm<Simd, P, Element, Features>::most_tokens > 0;
   }
   return false;
 }();
@@ -104,14 +132,23 @@ inline constexpr bool may_have_token_rows = [] {
 // Returns which of the `tokens` tokens of a panel of the layout P become rows.
 template <class Simd, PanelLayout P, class Element, std::size_t Features>
 LADON_INLINE constexpr RowsOfPanel rows_of_tokens([[maybe_unused]] std::size_t tokens) noexcept {
-  if constexpr (may_have_token_rows<Simd, P>) {
+  if constexpr (may_have_token_rows<Simd, P, Element, Features>) {
     constexpr std::size_t most = TokenRowForm<Simd, P, Element, Features>::most_tokens;
     const std::size_t begin = P.packs == 2 && tokens > P.lanes ? P.lanes : 0;
-    if (tokens <= P.width() && tokens - begin <= most && (begin == 0 || Simd::has_rows_beyond_pack)) {
+    if (tokens <= P.width() && tokens - begin <= most && (begin == 0 || Simd::template has_rows_beyond_pack<Element>)) {
       return {static_cast<std::uint16_t>(begin), static_cast<std::uint16_t>(tokens)};
     }
   }
   return {};
+}
+
+// Writes `tokens` tokens of a panel of floats as rows. The last register of a row ends with zeros.
+template <class Pack, PanelLayout P, class Form, std::size_t Features>
+LADON_NOINLINE void floats_to_rows(const float* panel, std::size_t tokens, float* rows) noexcept {
+  from_panels<Pack, P, Features, Form::stride>(panel, tokens, rows);
+  for (std::size_t t = 0; t < tokens; ++t) {
+    for (std::size_t i = Features; i < Form::stride; ++i) rows[t * Form::stride + i] = 0.0f;
+  }
 }
 
 // Where the tuples of a pack of tokens are written: tuple(i) returns the place of the tuple that begins with feature i,

@@ -45,7 +45,6 @@ inline constexpr std::size_t tile_rows = [] {
   using target::Current;
   constexpr std::size_t rows = P::layout.tile_rows_for(P::packs);
   if constexpr (is_quantised<In>) {
-    if (takes_three_quarters<typename P::Simd, P::layout, typename In::Element>) return std::size_t{12};
     return rows < Current::int8_tile_sums / P::packs ? rows : Current::int8_tile_sums / P::packs;
   } else {
     constexpr std::size_t most_for_sums =
@@ -201,27 +200,6 @@ LADON_NOINLINE constexpr void product(Weights LADON_ARGUMENT w, In LADON_ARGUMEN
   for (; row < P::rows; row += Tiles::low) product_tile<P, Tiles::low>(w, row, in, panels, epilogue, reading);
 }
 
-// The product of the tokens of one panel that are rows.
-template <class P, class Weights, class In, class Epilogue>
-LADON_NOINLINE void product_of_token_rows(Weights w, In in, std::size_t panel, const Epilogue& epilogue) noexcept {
-  using Element = typename In::Element;
-  using Form = TokenRowForm<typename P::Simd, P::layout, Element, P::inner>;
-  using Dot = vec::RowDotRegister<Element, typename P::Simd::template Pack<P::Simd::lanes>>;
-  constexpr std::size_t lanes = Dot::lanes;
-  const RowsOfPanel in_rows = in.rows[panel];
-  const std::size_t tokens = in_rows.end - in_rows.begin, pack = in_rows.begin / P::Pack::lanes;
-  const Element* const x = in.template panels_from<P::inner, P::width>(panel).data + Form::offset;
-  alignas(64) float sums[P::width * lanes];
-  for (std::size_t row = 0; row < P::rows; row += lanes) {
-    const std::size_t rows = P::rows - row < lanes ? P::rows - row : lanes;
-    for_token_tiles<P::Simd::row_tile_tokens>(tokens, [&]<std::size_t N>(std::size_t first) LADON_INLINE_LAMBDA {
-      multiply_token_rows<Dot, Form, N, P::inner>(w.weight.rows_from(row), rows, x + first * Form::stride,
-                                                  sums + first * lanes);
-    });
-    finish_token_rows<P, lanes>(w, row, rows, in, panel, pack, tokens, sums, epilogue);
-  }
-}
-
 // A product whose last panel has rows: of all its tokens, or of those of its second pack.
 template <class P, class Weights, class In, class Epilogue>
 LADON_INLINE void product_with_token_rows(const Weights& w, In in, std::size_t panels, const Epilogue& epilogue,
@@ -237,7 +215,7 @@ LADON_INLINE void product_with_token_rows(const Weights& w, In in, std::size_t p
           of_panel, lanes.template panels_from<P::inner, P::width>(last), 1, epilogue.of_tile(last, 0), reading);
     }
   }
-  product_of_token_rows<P>(w, in, last, epilogue);
+  product_of_token_rows<typename P::Simd, P::layout, P::inner>(w, P::rows, in, last, epilogue);
 }
 
 #if defined(LADON_SMALL)
@@ -258,7 +236,7 @@ LADON_INLINE constexpr void matmul(const auto& w, auto in, std::size_t panels, a
   using In = decltype(in);
   using Matrix = decltype(w.weight);
   if constexpr (!std::is_same_v<In, LanesOf<In>>) {
-    if constexpr (may_have_token_rows<Simd, T>) {
+    if constexpr (may_have_token_rows<Simd, T, typename In::Element, Inner> && Matrix::rows_contiguous) {
       if (panels > 0 && in.rows[panels - 1].end > 0) {
         return product_with_token_rows<P>(w, in, panels, epilogue, reading);
       }

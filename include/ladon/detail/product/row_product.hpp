@@ -24,8 +24,7 @@ struct RowProductSizes {
 
 template <RowProductSizes S, class Precision, class Vectors = VectorsFor<Precision>>
 struct RowProduct {
-  static constexpr PanelLayout layout = panel_layout<Vectors>(S.tokens, S.inputs),
-                               last = last_panel_layout<Vectors>(S.tokens, S.inputs);
+  static constexpr PanelLayout layout = panel_layout<Vectors>(S.tokens), last = last_panel_layout<Vectors>(S.tokens);
   // The panel of a single token is a row, so the product writes `y`.
   static constexpr bool single = layout.width() == 1;
   // How many panels share a read of the weights: so few that a part of the results has 96 outputs. With parts of 24

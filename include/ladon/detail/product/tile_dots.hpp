@@ -116,11 +116,8 @@ struct ByMatrix {
   static LADON_INLINE void exchange_halves(Sums& first, Sums& second) noexcept { Dot::exchange_halves(first, second); }
 };
 
-// Folded dots: the panel would leave lanes of the registers idle, so each register holds several steps.
-//     width of the panel         Steps   packs of the tile
-//     half a register            2       1
-//     a quarter of a register    4       1
-//     one and a half registers   2       3, each half a register wide
+// Folded dots: a panel of half or a quarter of a register would leave lanes idle, so a register holds two or four
+// steps.
 //
 // Lane i * Steps + j of a sum belongs to token i, and adds the steps j, j + Steps, j + 2 Steps and so on. The partial
 // sums of a token are added at the end. Panels of floats, and of pairs of bfloat16 numbers:
@@ -133,11 +130,12 @@ struct FoldedFloats : OneRowDot {
   static LADON_INLINE Sums zero() noexcept { return Wide::broadcast(0.0f); }
   template <std::size_t Width, std::size_t First, class Element, std::size_t Packs>
   static LADON_INLINE void load(const Element* panel, Features (&x)[Packs]) noexcept {
-    Fold::load(panel, x);
+    static_assert(Packs == 1);
+    x[0] = Fold::load(panel);
   }
   template <class Matrix>
   static LADON_INLINE Wide weights(Matrix w) noexcept {
-    return Fold::template alternate<Matrix::inner_stride>(w.data);
+    return Fold::repeat(w.data);
   }
   static LADON_INLINE void add(Sums& sum, const Wide& x, const Wide& weights) noexcept {
     std::conditional_t<StepFeatures == 1, vec::FloatDot<Wide>, vec::PairDot<Wide>>::add(sum, x, weights);
@@ -158,7 +156,8 @@ struct FoldedTuples : OneRowDot {
   static LADON_INLINE Sums zero() noexcept { return Sums::zero(); }
   template <std::size_t Width, std::size_t First, std::size_t Packs>
   static LADON_INLINE void load(const Element* panel, Features (&x)[Packs]) noexcept {
-    vec::Fold<Wide, 2>::load(panel, x);
+    static_assert(Packs == 1);
+    x[0] = vec::Fold<Wide, 2>::load(panel);
   }
   template <class Matrix>
   static LADON_INLINE std::int64_t weights(Matrix w) noexcept {
@@ -173,40 +172,13 @@ struct FoldedTuples : OneRowDot {
   }
 };
 
-// 9 to 12 tokens in 16 lanes: a folded register for 8 tokens, and half of one for 4. Six encoder layers of MiniLM with
-// 11 tokens take 0.84 times as long as with 16 lanes (Zen 4).
-template <class Element, class Wide, class Half>
-struct ThreeQuarters : FoldedTuples<Element, Wide> {
-  using typename FoldedTuples<Element, Wide>::Dot;
-  struct Sums {
-    typename Dot::Sums first;
-    vec::IntegerSums<Half> rest;
-  };
-  struct Features {
-    Wide first;
-    Half rest;
-  };
-  static LADON_INLINE Sums zero() noexcept { return {Dot::Sums::zero(), vec::IntegerSums<Half>::zero()}; }
-  template <std::size_t Width, std::size_t First>
-  static LADON_INLINE void load(const Element* panel, Features (&x)[1]) noexcept {
-    vec::Fold<Wide, 2>::load_three_quarters(panel, x[0].first, x[0].rest);
-  }
-  static LADON_INLINE void add(Sums& sum, const Features& x, std::int64_t weights) noexcept {
-    Dot::add_three_quarters(sum.first, sum.rest, x.first, x.rest, weights);
-  }
-  static LADON_INLINE typename Dot::Sums unfold(const Sums& sum, const typename Dot::Sums& start) noexcept {
-    return start.plus_three_quarters(sum.first, sum.rest);
-  }
-};
-
 // How many steps share a register, if a product of floats or bfloat16 numbers is folded, otherwise 1. Folding changes
 // the order of the additions, so deterministic builds do not fold.
 template <class Simd, PanelLayout T, std::size_t Inner, class Matrix, class In = PanelsView>
 inline constexpr std::size_t folded_steps = [] {
-  constexpr bool leaves_lanes = T.lanes > 1 && T.lanes < Simd::lanes;
-  constexpr bool any_order = Matrix::rows_contiguous || T.packs == 3;
+  constexpr bool leaves_lanes = T.lanes > 1 && T.width() < Simd::lanes;
   constexpr std::size_t all_steps = std::is_same_v<In, PanelsView> ? Inner : Inner / 2;
-  if constexpr (!LADON_DETERMINISTIC && leaves_lanes && any_order &&
+  if constexpr (!LADON_DETERMINISTIC && leaves_lanes && Matrix::rows_contiguous &&
                 all_steps >= target::Current::shortest_folded_sum) {
     constexpr std::size_t steps = Simd::lanes / T.lanes;
     if (vec::Fold<typename Simd::template Pack<Simd::lanes>, steps>::exists) return steps;
@@ -214,22 +186,15 @@ inline constexpr std::size_t folded_steps = [] {
   return std::size_t{1};
 }();
 
-// Whether an int8 product is folded, and whether it skips the last quarter of the lanes.
+// Whether an int8 product is folded.
 template <class Simd, PanelLayout T, class Element>
 inline constexpr bool folds_int8 = [] {
-  if constexpr ((T.packs == 1 || T.packs == 3) && 2 * T.lanes <= Simd::lanes) {
+  if constexpr (T.packs == 1 && 2 * T.lanes <= Simd::lanes) {
     using Wide = typename Simd::template Pack<2 * T.lanes>;
     return vec::Fold<Wide, 2>::exists && requires { requires vec::TupleDot<Element, Wide>::folds; };
   }
   return false;
 }();
-template <class Simd, PanelLayout T, class Element>
-inline constexpr bool takes_three_quarters = [] {
-  using Wide = typename Simd::template Pack<T.lanes>;
-  return T.packs == 1 && T.lanes == 16 && T.used_lanes <= 12 && vec::Fold<Wide, 2>::exists &&
-         requires { requires vec::TupleDot<Element, Wide>::folds && vec::TupleDot<Element, Wide>::tuple_size == 4; };
-}();
-
 template <class Dot, std::size_t Lanes, std::size_t R>
 constexpr auto tuple_dot() noexcept {
   if constexpr (R % 2 == 0 && requires(typename Dot::Sums& sum) { Dot::exchange_halves(sum, sum); }) {
@@ -250,8 +215,6 @@ constexpr auto dot_of_tile() noexcept {
     using Element = typename In::Element;
     if constexpr (folds_int8<Simd, layout, Element>) {
       return FoldedTuples<Element, typename Simd::template Pack<2 * layout.lanes>>{};
-    } else if constexpr (takes_three_quarters<Simd, layout, Element>) {
-      return ThreeQuarters<Element, Pack, typename Simd::template Pack<layout.lanes / 2>>{};
     } else {
       return tuple_dot<vec::TupleDot<Element, Pack>, layout.lanes, R>();
     }

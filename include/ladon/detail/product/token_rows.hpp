@@ -29,44 +29,44 @@ LADON_INLINE auto rest_of_weights(const Weight* row) noexcept {
   return Dot::weights(static_cast<const Weight*>(rest));
 }
 
-// Computes the sums [Tokens][lanes] of a block of W and Tokens rows of features. Of the block's rows, `rows` exist.
-// Inlined, the tile would share registers with the surrounding code.
-template <class Dot, class Form, std::size_t Tokens, std::size_t Inner, class Matrix, class Feature>
-LADON_NOINLINE void multiply_token_rows(Matrix w, std::size_t rows, const Feature* x, float* sums) noexcept {
-  using Pack = typename Dot::Pack;
-  using Weight = typename Matrix::Element;
-  constexpr std::size_t lanes = Dot::lanes, step = Dot::features, rest = Inner % step;
-  Pack quads[Tokens][lanes / 4];
-  for (std::size_t q = 0; q < lanes / 4; ++q) {
-    const Weight* row[4];
-    LADON_UNROLLED_FOR(i, 4) row[i] = w.rows_from(4 * q + i < rows ? 4 * q + i : rows - 1).data;
-    typename Dot::Sums sum[Tokens][4];
-    LADON_UNROLLED_FOR(i, 4 * Tokens) sum[i / 4][i % 4] = Dot::zero();
-    // `hidden`: g++ 12 would load the weights again for each token.
-    const auto add = [&](std::size_t k, auto weights) LADON_INLINE_LAMBDA {
-      typename Dot::Register weight[4];
-      LADON_UNROLLED_FOR(i, 4) weight[i] = vec::hidden(weights(row[i] + k));
-      LADON_UNROLLED_FOR(t, Tokens) {
-        const auto token = Dot::load(x + t * Form::stride + k * Form::spread);
-        LADON_UNROLLED_FOR(i, 4) Dot::add(sum[t][i], token, weight[i]);
-      }
-    };
-    // A known number of steps makes g++ 12 unroll the loop and spill sums.
-    std::size_t end = Inner - rest;
-    end = opaque(end);
-    for (std::size_t k = 0; k < end; k += step) {
-      LADON_UNROLLED_FOR(i, 4) {
-        prefetch_to_second_cache(row[i] + k + 16 * Matrix::row_stride);
-        prefetch_to_nearest_cache(row[i] + k + 4 * Matrix::row_stride);
-      }
-      add(k, [](const Weight* from) LADON_INLINE_LAMBDA { return Dot::weights(from); });
+// Computes the sums of four rows of W and Tokens rows of features: quads[t * lanes / 4] receives those of token t,
+// which add_lanes completes. If only `rows` rows exist, the last one is repeated. Rows of features begin Stride
+// elements apart, and registers Spread registers. Inlined, the tile would share registers with the surrounding code.
+// Products of several matrices share a function, because the distance of their rows is an argument.
+template <class Dot, std::size_t Tokens, std::size_t Inner, std::size_t Stride, std::size_t Spread, class Weight,
+          class Feature>
+LADON_NOINLINE void multiply_token_rows(const Weight* w, std::size_t row_stride, std::size_t rows, const Feature* x,
+                                        typename Dot::Pack* quads) noexcept {
+  constexpr std::size_t step = Dot::features, rest = Inner % step;
+  constexpr std::size_t line = Dot::lanes < cache_line_words ? cache_line_words / Dot::lanes * step : step;
+  const Weight* row[4];
+  LADON_UNROLLED_FOR(i, 4) row[i] = w + (i < rows ? i : rows - 1) * row_stride;
+  typename Dot::Sums sum[Tokens][4];
+  LADON_UNROLLED_FOR(i, 4 * Tokens) sum[i / 4][i % 4] = Dot::zero();
+  // `hidden`: g++ 12 would load the weights again for each token.
+  const auto add = [&](std::size_t k, auto weights) LADON_INLINE_LAMBDA {
+    typename Dot::Register token[Tokens];
+    LADON_UNROLLED_FOR(t, Tokens) token[t] = Dot::load(x + t * Stride + k * Spread);
+    LADON_UNROLLED_FOR(i, 4) {
+      const auto weight = vec::hidden(weights(row[i] + k));
+      LADON_UNROLLED_FOR(t, Tokens) Dot::add(sum[t][i], token[t], weight);
     }
-    if constexpr (rest > 0) {
-      add(Inner - rest, [](const Weight* from) LADON_INLINE_LAMBDA { return rest_of_weights<Dot, rest>(from); });
+  };
+  // A known number of steps makes g++ 12 unroll the loop and spill sums.
+  const std::size_t end = opaque(Inner / line * line);
+  const auto load = [](const Weight* from) LADON_INLINE_LAMBDA { return Dot::weights(from); };
+  for (std::size_t k = 0; k < end; k += line) {
+    LADON_UNROLLED_FOR(i, 4) {
+      prefetch_to_second_cache(row[i] + (k + 16 * row_stride));
+      prefetch_to_nearest_cache(row[i] + (k + 4 * row_stride));
     }
-    LADON_UNROLLED_FOR(t, Tokens) quads[t][q] = Dot::add_quads(sum[t]);
+    LADON_UNROLLED_FOR(s, line / step) add(k + s * step, load);
   }
-  LADON_UNROLLED_FOR(t, Tokens) Dot::add_lanes(quads[t]).store(sums + t * lanes);
+  LADON_UNROLLED_FOR(s, Inner % line / step) add(Inner / line * line + s * step, load);
+  if constexpr (rest > 0) {
+    add(Inner - rest, [](const Weight* from) LADON_INLINE_LAMBDA { return rest_of_weights<Dot, rest>(from); });
+  }
+  LADON_UNROLLED_FOR(t, Tokens) quads[t * Dot::lanes / 4] = Dot::add_quads(sum[t]);
 }
 
 // Calls tile.operator()<N>(first) for tiles of at most `Most` tokens, as even as possible.
@@ -84,6 +84,36 @@ LADON_INLINE void for_token_tiles(std::size_t tokens, auto tile) noexcept {
   }
 }
 
+// Computes the sums of a block of W and `tokens` rows of features, and transposes them: sums [lanes][MostTokens]. If
+// the block has only `rows` rows, the others repeat the last one. Lanes without a token receive zeros.
+template <class Simd, class Feature, class Pack, std::size_t MostTokens, std::size_t Inner, std::size_t Stride,
+          std::size_t Spread, class Weight>
+LADON_NOINLINE void sums_of_token_rows(const Weight* w, std::size_t row_stride, std::size_t rows, const Feature* x,
+                                       std::size_t tokens, float* sums) noexcept {
+  using Dot = vec::RowDotRegister<Feature, typename Simd::template Pack<Simd::lanes>>;
+  constexpr std::size_t lanes = Dot::lanes;
+  using Quads = typename Dot::Pack[lanes / 4];
+  Quads memory[MostTokens];
+  Quads* const quads = opaque(memory);  // g++ 12 would warn that it may be uninitialised
+  for (std::size_t q = 0; q < lanes / 4; ++q) {
+    const std::size_t row = 4 * q < rows ? 4 * q : rows - 1;
+    for_token_tiles<Simd::template row_tile_tokens<Feature>>(
+        tokens, [&]<std::size_t N>(std::size_t first) LADON_INLINE_LAMBDA {
+          multiply_token_rows<Dot, N, Inner, Stride, Spread>(w + row * row_stride, row_stride, rows - row,
+                                                             x + first * Stride, quads[first] + q);
+        });
+  }
+  alignas(64) float of_tokens[MostTokens * lanes];
+  for (std::size_t t = 0; t < tokens; ++t) Dot::add_lanes(quads[t]).store(of_tokens + t * lanes);
+  for (std::size_t t = 0; t < tokens; t += Pack::lanes) {
+    for (std::size_t r = 0; r < lanes; r += Pack::lanes) {
+      Pack square[Pack::lanes];
+      load_transposed(of_tokens + t * lanes + r, lanes, t, tokens, Pack::lanes, square);
+      LADON_UNROLLED_FOR(i, Pack::lanes) square[i].store(sums + (r + i) * MostTokens + t);
+    }
+  }
+}
+
 // Converts the integer sums of a row and a pack of tokens, given as bits, to results (finish_tile in product.hpp).
 template <std::size_t Width, class Pack>
 LADON_INLINE Pack int8_result(const auto& w, std::size_t row, auto in, std::size_t panel, std::size_t pack,
@@ -97,33 +127,36 @@ LADON_INLINE Pack int8_result(const auto& w, std::size_t row, auto in, std::size
   return fma(sum.to_float(), scale * Pack::broadcast(w.scale[row]), Pack::broadcast(w.bias[row]));
 }
 
-// Finishes a block: sums [tokens][BlockRows] of the rows from `first` on, of which `rows` exist, and of the tokens of
-// the packs from number `pack` on.
-template <class P, std::size_t BlockRows, class Weights, class In, class Epilogue>
-LADON_INLINE void finish_token_rows(const Weights& w, std::size_t first, std::size_t rows, In in, std::size_t panel,
-                                    std::size_t pack, std::size_t tokens, const float* sums,
-                                    const Epilogue& epilogue) noexcept {
-  using Pack = typename P::Pack;
-  constexpr std::size_t lanes = Pack::lanes;
+// The product of the tokens of one panel that are rows. `rows` are those of W.
+template <class Simd, PanelLayout T, std::size_t Inner, class Weights, class In, class Epilogue>
+LADON_NOINLINE void product_of_token_rows(Weights w, std::size_t rows, In in, std::size_t panel,
+                                          const Epilogue& epilogue) noexcept {
+  using Element = typename In::Element;
+  using Form = TokenRowForm<Simd, T, Element, Inner>;
+  using Pack = typename Simd::template Pack<T.lanes>;
+  constexpr std::size_t block = Simd::lanes, width = (Form::most_tokens + T.lanes - 1) / T.lanes * T.lanes;
+  const RowsOfPanel in_rows = in.rows[panel];
+  const Element* const x = in.template row_data<Form, Inner, T.width()>(panel);
   const auto& store = epilogue.without_later_transform();
-  const auto bias = w.bias.from(first);
-  for (std::size_t v = 0; v * lanes < tokens; ++v) {
-    for (std::size_t begin = 0; begin < rows; begin += lanes) {
-      Pack square[lanes];
-      load_transposed(sums + v * lanes * BlockRows + begin, BlockRows, v * lanes, tokens, lanes, square);
-      const std::size_t end = rows - begin < lanes ? rows : begin + lanes;
-      for (std::size_t r = begin; r < end; ++r) {
-        const Pack& sum = square[r - begin];
+  alignas(64) float sums[block * width];
+  for (std::size_t row = 0; row < rows; row += block) {
+    const std::size_t count = rows - row < block ? rows - row : block;
+    sums_of_token_rows<Simd, Element, Pack, width, Inner, Form::stride, Form::spread>(
+        w.weight.rows_from(row).data, decltype(w.weight)::row_stride, count, x, in_rows.end - in_rows.begin, sums);
+    for (std::size_t t = in_rows.begin; t < in_rows.end; t += T.lanes) {
+      const std::size_t pack = t / T.lanes;
+      for (std::size_t r = 0; r < count; ++r) {
+        const Pack sum = Pack::load(sums + r * width + t - in_rows.begin);
         if constexpr (is_quantised<In>) {
-          store(panel, first + r, pack + v, int8_result<P::width>(w, first + r, in, panel, pack + v, sum));
+          store(panel, row + r, pack, int8_result<T.width()>(w, row + r, in, panel, pack, sum));
         } else {
-          store(panel, first + r, pack + v, bias.template start<Pack>(panel, r, pack + v) + sum);
+          store(panel, row + r, pack, w.bias.template start<Pack>(panel, row + r, pack) + sum);
         }
       }
-    }
-    if constexpr (Epilogue::transforms_later) {
-      const auto block = epilogue.of_tile(panel, first);
-      transform_rows<Pack, 1, P::width>(block.transform, block.out + (pack + v) * lanes, rows);
+      if constexpr (Epilogue::transforms_later) {
+        const auto block_of_panel = epilogue.of_tile(panel, row);
+        transform_rows<Pack, 1, T.width()>(block_of_panel.transform, block_of_panel.out + t, count);
+      }
     }
   }
 }

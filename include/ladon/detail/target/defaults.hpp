@@ -17,7 +17,6 @@ struct PanelLayout {
   std::size_t packs;
   std::size_t tile_rows;
   std::size_t tile_rows_of_one_pack = tile_rows;  // more sums hide latency
-  std::size_t used_lanes = lanes;                 // int8 products skip others
   bool halves_panels = false;                     // a panel computes half of its packs if its tokens fit into them
 
   constexpr std::size_t width() const noexcept { return lanes * packs; }
@@ -31,7 +30,7 @@ struct PanelLayout {
 // A tile has Sums rows of one pack, or half as many rows of two packs.
 template <std::size_t Sums, bool HalvesPanels = false>
 constexpr PanelLayout one_or_two_packs(std::size_t tokens, std::size_t lanes) noexcept {
-  return tokens <= lanes ? PanelLayout{lanes, 1, Sums} : PanelLayout{lanes, 2, Sums / 2, Sums, lanes, HalvesPanels};
+  return tokens <= lanes ? PanelLayout{lanes, 1, Sums} : PanelLayout{lanes, 2, Sums / 2, Sums, HalvesPanels};
 }
 
 namespace target {
@@ -43,8 +42,6 @@ struct Defaults {
 
   // Tiles.
   static constexpr std::size_t single_token_rows = 4;
-  static constexpr std::size_t narrowest_model_of_half_packs = unlimited;
-  static constexpr std::size_t rows_of_half_packs = 8;
   static constexpr std::size_t steps_per_iteration(std::size_t /*lanes*/, std::size_t /*packs*/) noexcept { return 1; }
   static constexpr bool advances_pointers = false;
   static constexpr bool joins_queries = false;
@@ -103,11 +100,16 @@ struct Defaults {
   static constexpr bool hidden_in_keys = false;
   static constexpr std::size_t int8_feed_forward_panels = 1;
 
-  // Few tokens as rows (detail/panel/token_rows.hpp), in products of int8 and bfloat16 weights.
+  // Few tokens as rows (detail/panel/token_rows.hpp). Element is the type of the features.
+  template <class Element>
   static constexpr bool multiplies_token_rows = false;
+  template <class Element>
   static constexpr std::size_t row_tile_tokens = 6;
-  static constexpr std::size_t row_overhead_registers = 3;
+  template <class Element>
+  static constexpr std::size_t row_overhead_registers = 2;
+  template <class Element>
   static constexpr bool has_rows_beyond_pack = true;
+  static constexpr std::size_t fewest_row_floats = 256;  // products of shorter rows would only compile longer
 
   // A single token.
   // Four are 1.2 times as fast as one.

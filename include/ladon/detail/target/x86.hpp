@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <ladon/detail/target/defaults.hpp>
 
@@ -41,12 +42,8 @@ struct Avx512 : X86 {
   static constexpr std::size_t registers = 32;
   // (128,384,12): 94%, 3 x 8 84%.
   static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
-    if (tokens > lanes) return {lanes, 2, 12, 16, lanes, true};
-    return {lanes, 1, 16, 16, lanes == 16 && tokens <= 12 ? std::size_t(12) : lanes};
+    return tokens > lanes ? PanelLayout{lanes, 2, 12, 16, true} : PanelLayout{lanes, 1, 16};
   }
-#if !LADON_DETERMINISTIC && LADON_HAS_SHUFFLE && defined(__AVX512BW__)
-  static constexpr std::size_t narrowest_model_of_half_packs = 128;  // (24,128,4) 69.5 -> 80%, (24,32,4) 55 -> 49%
-#endif
   // (16,32,4): 56.2 -> 57.7%.
   static constexpr std::size_t steps_per_iteration(std::size_t lanes, std::size_t packs) noexcept {
     return packs == 1 && lanes > 1 ? 2 : 1;
@@ -59,13 +56,18 @@ struct Avx512 : X86 {
   static constexpr std::size_t int8_tile_sums = 24;  // with panel and weights, 27 registers
 #endif
 #if LADON_HAS_SHUFFLE && defined(__AVX512BW__)
-  static constexpr bool multiplies_token_rows = true;
-#if !LADON_VNNI
-  // A panel converts its weights, which takes as long for half of it.
-  static constexpr std::size_t row_tile_tokens = 3;  // with 4, g++ 12 spills: a product occupies a register
-  static constexpr std::size_t row_overhead_registers = 2;
-  static constexpr bool has_rows_beyond_pack = false;
-#endif
+  template <class Element>
+  static constexpr bool multiplies_token_rows = !LADON_DETERMINISTIC || std::is_integral_v<Element>;
+  // Without VNNI, a product of integers occupies a register (with 4 tokens, g++ 12 spills), and a panel converts its
+  // int8 weights, which takes as long for half of it.
+  template <class Element>
+  static constexpr std::size_t row_tile_tokens = std::is_integral_v<Element> && !LADON_VNNI ? 3 : 6;
+  template <class Element>
+  static constexpr std::size_t row_overhead_registers = std::is_same_v<Element, float> ? 5
+                                                        : LADON_VNNI                   ? 2
+                                                                                       : 1;
+  template <class Element>
+  static constexpr bool has_rows_beyond_pack = !std::is_integral_v<Element> || LADON_VNNI;
 #endif
 #if LADON_BFLOAT16_DOT
   static constexpr bool multiplies_bfloat16 = true;
@@ -95,12 +97,14 @@ struct Avx2 : X86 {
 #endif
   static constexpr std::size_t softmax_chains = 4;  // 16% less time than 1 (Cascade Lake)
 #if LADON_HAS_SHUFFLE && defined(__AVX2__)
-  static constexpr bool multiplies_token_rows = true;
-  static constexpr std::size_t row_tile_tokens = 2;
-#if !LADON_VNNI
-  static constexpr std::size_t row_overhead_registers = 2;
-  static constexpr bool has_rows_beyond_pack = false;
-#endif
+  template <class Element>
+  static constexpr bool multiplies_token_rows = !LADON_DETERMINISTIC || std::is_integral_v<Element>;
+  template <class Element>
+  static constexpr std::size_t row_tile_tokens = std::is_integral_v<Element> ? 2 : 3;
+  template <class Element>
+  static constexpr std::size_t row_overhead_registers = std::is_same_v<Element, float> ? 16 : LADON_VNNI;
+  template <class Element>
+  static constexpr bool has_rows_beyond_pack = !std::is_integral_v<Element> || LADON_VNNI;
 #endif
 #if LADON_VNNI
   static constexpr std::size_t int8_tile_sums = 12;  // Alder Lake needs 10 to hide the latency of vpdpbusd
@@ -114,6 +118,14 @@ struct Sse2 : X86 {
     return tokens > 2 * lanes ? PanelLayout{lanes, 4, 3, 10} : one_or_two_packs<10>(tokens, lanes);
   }
   static constexpr std::size_t softmax_chains = 4;  // 14% less time than one (Cascade Lake)
+#if LADON_HAS_SHUFFLE
+  template <class Element>
+  static constexpr bool multiplies_token_rows = !LADON_DETERMINISTIC && std::is_same_v<Element, float>;
+  template <class Element>
+  static constexpr std::size_t row_tile_tokens = 2;
+  template <class Element>
+  static constexpr std::size_t row_overhead_registers = 28;
+#endif
 };
 
 #if defined(__AVX512F__)

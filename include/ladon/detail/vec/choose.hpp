@@ -122,26 +122,22 @@ constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
 
 namespace LADON_NAMESPACE::detail {
 
-// Returns the layout of `tokens` tokens. `model` is the width of a token in products with weights, or 0. Panels of a
-// single token have the width 1, because lanes then hold features or keys. Sums across lanes depend on the number of
-// lanes, so deterministic builds treat a single token like several.
+// Returns the layout of `tokens` tokens. Panels of a single token have the width 1, because lanes then hold features or
+// keys. Sums across lanes depend on the number of lanes, so deterministic builds treat a single token like several.
 template <class Vectors>
-constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t model = 0) noexcept {
+constexpr PanelLayout panel_layout(std::size_t tokens) noexcept {
   if (tokens == 1 && !LADON_DETERMINISTIC) return {1, 1, Vectors::single_token_rows};
-  if (model >= Vectors::narrowest_model_of_half_packs && tokens > Vectors::lanes && tokens <= 3 * Vectors::lanes / 2) {
-    return {Vectors::lanes / 2, 3, Vectors::rows_of_half_packs};
-  }
   return Vectors::panel_layout(tokens, vec::lanes_for<Vectors>(tokens));
 }
 
 // The last panel has the layout that its tokens would have as a separate sequence: KWT-1 (99 tokens) takes 0.92 of the
 // time (Zen 4). Kernels for a single token compute only whole sequences, so one token counts as two.
 template <class Vectors>
-constexpr PanelLayout last_panel_layout(std::size_t tokens, std::size_t model = 0) noexcept {
-  const PanelLayout whole = panel_layout<Vectors>(tokens, model);
+constexpr PanelLayout last_panel_layout(std::size_t tokens) noexcept {
+  const PanelLayout whole = panel_layout<Vectors>(tokens);
   const std::size_t rest = tokens % whole.width();
   if (rest == 0 || whole.lanes == 1) return whole;
-  return panel_layout<Vectors>(rest == 1 ? 2 : rest, model);
+  return panel_layout<Vectors>(rest == 1 ? 2 : rest);
 }
 
 template <class Simd, PanelLayout T>

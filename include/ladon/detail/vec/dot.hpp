@@ -310,15 +310,6 @@ struct IntegerSums<XsimdPack<Lanes>> {
       const IntegerSums<XsimdPack<Lanes / 2>>& start) const noexcept {
     return {IntegerRegister<Lanes / 2>::add(start.sum, Integers::add_neighbours(sum))};
   }
-#if defined(__AVX512BW__)
-  // Returns *this plus `first`.add_steps in the lower half of the lanes, and `rest`.add_steps in the third quarter.
-  LADON_INLINE IntegerSums plus_three_quarters(const IntegerSums& first,
-                                               const IntegerSums<XsimdPack<8>>& rest) const noexcept {
-    const __m256i low = Integers::add_neighbours(first.sum);
-    const __m256i high = _mm256_zextsi128_si256(IntegerRegister<8>::add_neighbours(rest.sum));
-    return {Integers::add(sum, _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1))};
-  }
-#endif
 };
 
 // Pairs of 16-bit features, or four bytes.
@@ -349,13 +340,6 @@ struct TupleDot<Element, XsimdPack<Lanes>> {
   static constexpr bool folds = Lanes == 16 || (Lanes == 8 && !pairs);
   static LADON_INLINE void add_folded(Sums& sum, const Pack& x, std::int64_t weights) noexcept {
     add(sum, Integers::bits(x.batch), Integers::broadcast(weights));
-  }
-  // Like add_folded, for 8 tokens in `x` and 4 tokens in `others`, with one broadcast.
-  static LADON_INLINE void add_three_quarters(Sums& sum, IntegerSums<XsimdPack<8>>& other_sum, const Pack& x,
-                                              const XsimdPack<8>& others, std::int64_t weights) noexcept {
-    const auto broadcast = Integers::broadcast(weights);
-    add(sum, Integers::bits(x.batch), broadcast);
-    other_sum.sum = add_dot(other_sum.sum, IntegerRegister<8>::bits(others.batch), _mm512_castsi512_si256(broadcast));
   }
 #endif
   static LADON_INLINE void add_products(Sums& sum, const Element* x, const std::int8_t* weight) noexcept {

@@ -35,38 +35,9 @@ struct Fold<XsimdPack<N>, Steps> {
     }
   }
 
-  // Like `repeat`, but consecutive weights are Stride apart.
-  template <std::size_t Stride, class Element>
-  static LADON_INLINE Pack alternate(const Element* from) noexcept {
-    if constexpr (Stride == 1) {
-      return repeat(from);
-    } else {
-      static_assert(N == 16 && Steps == 2);
-      return Pack(_mm512_mask_broadcastss_ps(_mm512_set1_ps(*from), 0xaaaa, _mm_load_ss(from + Stride)));
-    }
-  }
-
-  // Loads Steps rows of `tokens` elements, which fill one register. The elements are floats, or tuples of 32 bits.
-  static LADON_INLINE void load(const void* from, Pack (&folded)[1]) noexcept {
-    folded[0] = transposed<Steps>(Pack::load(static_cast<const float*>(from)));
-  }
-  // Loads two rows of one and a half registers.
-  static LADON_INLINE void load(const void* from, Pack (&folded)[3]) noexcept {
-    static_assert(Steps == 2);
-    const float* const rows = static_cast<const float*>(from);
-    // `b` is the rest of row 0 and the beginning of row 1.
-    const Pack a = Pack::load(rows), b = Pack::load(rows + N), c = Pack::load(rows + 2 * N);
-    folded[0] = interleave_halves<0, 1>(a, b);
-    folded[1] = interleave_halves<1, 0>(a, c);
-    folded[2] = interleave_halves<0, 1>(b, c);
-  }
-
-  // Loads the first N / 2 and the next N / 4 tokens of two rows.
-  static LADON_INLINE void load_three_quarters(const void* from, Pack& first, XsimdPack<tokens>& rest) noexcept {
-    using Half = XsimdPack<tokens>;
-    const float* const rows = static_cast<const float*>(from);
-    first = interleave_halves<0, 0>(Pack::load(rows), Pack::load(rows + N));
-    rest = Fold<Half, 2>::template interleave_halves<0, 0>(Half::load(rows + tokens), Half::load(rows + N + tokens));
+  // Loads Steps rows of `tokens` elements: floats, or tuples of 32 bits.
+  static LADON_INLINE Pack load(const void* from) noexcept {
+    return transposed<Steps>(Pack::load(static_cast<const float*>(from)));
   }
 
   // Lane i is the sum of token i. The order of addition is 0 + 1, or (0 + 2) + (1 + 3).
@@ -80,22 +51,11 @@ struct Fold<XsimdPack<N>, Steps> {
   }
 
  private:
-  template <class, std::size_t>
-  friend struct Fold;
-
   // Transposes a row-major matrix of Rows rows and N / Rows columns.
   template <std::size_t Rows>
   static LADON_INLINE Pack transposed(const Pack& rows) noexcept {
     return [&]<std::size_t... J>(std::index_sequence<J...>) {
       return shuffle<(J % Rows * (N / Rows) + J / Rows)...>(rows, rows);
-    }(LaneIndices<Pack>{});
-  }
-
-  // Interleaves half HalfA of `a` with half HalfB of `b`. 0 is the lower half.
-  template <std::size_t HalfA, std::size_t HalfB>
-  static LADON_INLINE Pack interleave_halves(const Pack& a, const Pack& b) noexcept {
-    return [&]<std::size_t... J>(std::index_sequence<J...>) {
-      return shuffle<(J % 2 == 0 ? HalfA * tokens + J / 2 : N + HalfB * tokens + J / 2)...>(a, b);
     }(LaneIndices<Pack>{});
   }
 

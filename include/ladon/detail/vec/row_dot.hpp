@@ -14,6 +14,7 @@
 #include <ladon/bfloat16.hpp>
 #include <ladon/detail/vec/choose.hpp>
 #include <ladon/detail/vec/dot.hpp>
+#include <ladon/detail/vec/load_as_float.hpp>
 
 namespace LADON_NAMESPACE::detail::vec {
 
@@ -25,11 +26,11 @@ struct RowDotRegister;
 template <class Feature, class PackType>
 struct RowDotRegister {
   using Pack = PackType;
-  using Dot = TupleDot<Feature, Pack>;
+  static constexpr bool floats = std::is_same_v<Feature, float>, integers = std::is_integral_v<Feature>;
+  using Dot = std::conditional_t<floats, FloatDot<Pack>, TupleDot<Feature, Pack>>;
   using Sums = typename Dot::Sums;
   using Register = typename Dot::Features;
-  static constexpr std::size_t lanes = Pack::lanes, features = Dot::tuple_size * lanes;
-  static constexpr bool integers = std::is_integral_v<Feature>;
+  static constexpr std::size_t lanes = Pack::lanes, features = sizeof(float) / sizeof(Feature) * lanes;
 
   static LADON_INLINE Sums zero() noexcept {
     if constexpr (integers) {
@@ -38,10 +39,15 @@ struct RowDotRegister {
       return Pack::broadcast(0.0f);
     }
   }
-  static LADON_INLINE Register load(const Feature* row) noexcept { return Dot::load(row); }
+  static LADON_INLINE Register load(const Feature* row) noexcept {
+    if constexpr (floats) return keep_in_register(Dot::load(row));
+    return Dot::load(row);
+  }
   template <class Weight>
   static LADON_INLINE Register weights(const Weight* row) noexcept {
-    if constexpr (sizeof(Weight) < sizeof(Feature)) {
+    if constexpr (floats) {
+      return keep_in_register(load_as_float<Pack>(row));
+    } else if constexpr (sizeof(Weight) < sizeof(Feature)) {
       return IntegerRegister<lanes>::words(row);
     } else {
       return Dot::load(row);
