@@ -95,6 +95,7 @@ void write(const Options& options) {
   import::ModelFolder model(folder, !options.without_weights);
   auto description = ladon::families::describe(folder, options.tokens, model.tensors());
   const import::Program program = import::program_of(std::move(description), model.tensors(), choices);
+  model.expect_layers(program);
   if (options.dry_run) std::cout << import::summary(program, model.tensors());
   if (!options.cpp.empty()) write_project(options.cpp, import::cpp_files(program), model, program);
   if (!options.c_sources.empty()) write_project(options.c_sources, import::checked_c_files(program), model, program);

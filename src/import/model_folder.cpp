@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "layer_members.hpp"
 #include "replace_file.hpp"
 #include "safetensors.hpp"
 #include "summary.hpp"
@@ -54,6 +55,10 @@ ModelFolder::ModelFolder(fs::path folder, bool reads_weights) : folder_(std::mov
   }
 }
 
+void ModelFolder::expect_layers(const Program& program) const {
+  if (!tensors_.empty() && !onnx_) import::expect_layers(folder_, program);
+}
+
 void ModelFolder::write_weights(const fs::path& out, const Program& program) {
   const bool is_new = !fs::exists(out);
   try {
@@ -76,6 +81,7 @@ void ModelFolder::write_into(const fs::path& weights, const Program& program) {
     files::replace_file((weights / inner / "model.safetensors").string(),
                         content_of(folder_ / inner / "model.safetensors"));
   }
+  import::expect_layers(weights, program);
 }
 
 }  // namespace ladon::import

@@ -21,6 +21,10 @@ class ModelFolder {
   [[nodiscard]] const families::Tensors& tensors() const noexcept { return tensors_; }
   [[nodiscard]] bool is_onnx() const noexcept { return onnx_.has_value(); }
 
+  // Throws Error if the checkpoint lacks a tensor of the layers. Does nothing without a checkpoint, and for an ONNX
+  // file: write_weights checks its tensors.
+  void expect_layers(const Program& program) const;
+
   // Writes the tensors that `program` uses into the folder `out`/weights, as save_pretrained would have written them.
   // Only for a folder with an ONNX file.
   void write_weights(const std::filesystem::path& out, const Program& program);

@@ -18,7 +18,7 @@ namespace {
 std::string stack_of_steps(const std::string& steps, const std::string& name = "encoder") {
   return R"({"name": ")" + name +
          R"(", "model": {"layers": 1, "tokens": 8, "model": 4, "heads": 2, "feed_forward": 8},
-             "input": {"name": ")" +
+             "prefix": "layers", "input": {"name": ")" +
          name + R"(_x", "steps": [)" + steps + "]}}";
 }
 const std::string audio = R"({"step": "audio", "frames": 8, "channels": 3})",
@@ -26,11 +26,20 @@ const std::string audio = R"({"step": "audio", "frames": 8, "channels": 3})",
                   positions = R"({"step": "add_positions", "table": "positions", "rows": 8})";
 
 // Returns what `ladon-import --option` says of a folder whose checkpoint has the tensors of these steps.
-examples::Answer import_of(const std::string& stacks, const std::string& option = "--cpp") {
+// All but the tensor `without`.
+examples::Answer import_of(const std::string& stacks, const std::string& option = "--cpp",
+                           const std::string& without = "") {
   const examples::TemporaryFolder folder;
   (void)folder.file("config.json", R"({"model_type": "ladon", "stacks": [)" + stacks + "]}");
   files::Checkpoint checkpoint;
   checkpoint.add("map.weight", 4, 3, 1).add("map.bias", 4, 1).add("positions", 8, 4, 1);
+  checkpoint.add("layers.0.self_attn.in_proj_weight", 12, 4, 1).add("layers.0.self_attn.in_proj_bias", 12, 1);
+  checkpoint.add("layers.0.self_attn.out_proj.weight", 4, 4, 1).add("layers.0.self_attn.out_proj.bias", 4, 1);
+  checkpoint.add("layers.0.linear1.weight", 8, 4, 1).add("layers.0.linear1.bias", 8, 1);
+  checkpoint.add("layers.0.linear2.weight", 4, 8, 1).add("layers.0.linear2.bias", 4, 1);
+  for (const char* norm :
+       {"layers.0.norm1.weight", "layers.0.norm1.bias", "layers.0.norm2.weight", "layers.0.norm2.bias"})
+    if (norm != without) checkpoint.add(norm, 4, 1);
   (void)folder.file("model.safetensors", checkpoint.content());
   const auto out = folder.path() / "out";
   const examples::Answer answer = examples::run_in_shell(LADON_IMPORT_COMMAND " '" + folder.path().string() + "' " +
@@ -70,6 +79,13 @@ TEST_CASE("steps that do not fit are refused with a reason") {
                 "is added to rows of another size"));
   CHECK(refuses(audio + ", " + map + R"(, {"step": "linear_rows", "name": "absent", "outputs": 4})",
                 R"(the checkpoint lacks the tensor "absent)"));
+}
+
+TEST_CASE("a tensor that all layers lack is named") {
+  const examples::Answer answer = import_of(stack_of_steps(audio + ", " + map), "--cpp", "layers.0.norm2.weight");
+  CHECK(answer.status == 1);
+  INFO(answer.err);
+  CHECK(answer.err.find("there is no \"layers.0.norm2.weight\"") != std::string::npos);
 }
 
 TEST_CASE("names that the program needs are refused") {

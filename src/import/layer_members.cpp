@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layer_members.hpp"
+
+#include <vector>
+
+#include "find_tensors.hpp"
+#include "problems.hpp"
+#include "safetensors.hpp"
+#include "spec.hpp"
+
+namespace ladon::import {
+namespace {
+
+class Members {
+ public:
+  explicit Members(const Model& model) : model_(model), shape_(model.shape()) {
+    is_in_out_ = model.layout == LayoutKind::in_out || model.layout == LayoutKind::in_proj_in_out;
+  }
+
+  void layer(const std::string& beginning, bool attends_memory) {
+    const NormKind kind = model_.norm_kind;
+    const NormKind last = model_.feed_forward_norm_kind == NormKind::same ? kind : model_.feed_forward_norm_kind;
+    const bool both = model_.norm == NormOrder::both;
+    if (attends_memory) attention(beginning + "self_attention.");
+    attention(beginning + (attends_memory ? "cross_attention." : "attention."));
+    if (model_.gated) linear(beginning + "gate", model_.feed_forward, model_.model, model_.bias);
+    linear(beginning + "linear1", model_.feed_forward, model_.model, model_.bias);
+    linear(beginning + "linear2", model_.model, model_.feed_forward, model_.bias);
+    if (model_.activation == Activation::xielu) text += beginning + "activation 2\n";
+    norm(beginning + "norm1", kind);
+    if (attends_memory) norm(beginning + "norm2", kind), norm(beginning + "norm3", last);
+    if (!attends_memory && model_.residual != Residual::parallel_one_norm) norm(beginning + "norm2", last);
+    if (both) norm(beginning + "output_norm1", kind), norm(beginning + "output_norm2", attends_memory ? kind : last);
+    if (both && attends_memory) norm(beginning + "output_norm3", last);
+    if (model_.layer_scale)
+      for (const char* scale : {"scale1 ", "scale2 "}) text += beginning + scale + number(model_.model) + "\n";
+    if (model_.layer_bias)
+      text += beginning + "attention_bias " + number(shape_.heads) + " " + number(shape_.queries * shape_.keys) + "\n";
+  }
+  void norm(const std::string& name, NormKind kind) { norm(name, model_.model, kind, model_.norm_bias); }
+
+  std::string text{};
+
+ private:
+  static std::string number(std::size_t value) { return std::to_string(value); }
+
+  // `order` are words behind the extents, and of a bias, too.
+  void linear(const std::string& name, const std::string& rows, std::size_t inputs, Bias bias,
+              const std::string& order = "") {
+    constexpr const char* precisions[] = {"", " bfloat16", " int8", " int8 rotated"};
+    text += name + "_weight " + rows + " " + number(inputs) + order + (is_in_out_ ? " in_out" : "") +
+            precisions[static_cast<int>(model_.precision)] + "\n";
+    if (bias == Bias::with) text += name + "_bias " + rows + order + "\n";
+  }
+  void linear(const std::string& name, std::size_t outputs, std::size_t inputs, Bias bias) {
+    linear(name, number(outputs), inputs, bias);
+  }
+  void norm(const std::string& name, std::size_t size, NormKind kind, Bias bias) {
+    text += name + "_weight " + number(size) + "\n";
+    if (kind == NormKind::layer && bias == Bias::with) text += name + "_bias " + number(size) + "\n";
+  }
+  void attention(const std::string& beginning) {
+    const std::size_t queries = shape_.query_rows(), keys = shape_.key_rows(), values = shape_.value_rows();
+    if (model_.layout == LayoutKind::in_proj || model_.layout == LayoutKind::in_proj_in_out) {
+      std::string order;
+      if (model_.projection_blocks > 1) order += " blocks " + number(model_.projection_blocks);
+      if (model_.values_before_keys) order += " values_first";
+      linear(beginning + "in_proj", number(queries) + "+" + number(keys) + "+" + number(values), shape_.model,
+             model_.projection_bias, order);
+    } else {
+      linear(beginning + "query_proj", queries, shape_.model, model_.projection_bias);
+      linear(beginning + "key_proj", keys, shape_.key_model, model_.projection_bias);
+      linear(beginning + "value_proj", values, shape_.value_model, model_.projection_bias);
+    }
+    if (const QueryKeyNormKind& of_heads = model_.query_key_norm; of_heads.over != HeadNorm::none) {
+      const bool is_shared = of_heads.over == HeadNorm::head;
+      norm(beginning + "query_norm", is_shared ? shape_.head_width : queries, of_heads.kind, of_heads.bias);
+      norm(beginning + "key_norm", is_shared ? shape_.head_width : keys, of_heads.kind, of_heads.bias);
+    }
+    linear(beginning + "out_proj", shape_.model, shape_.concat_width(), model_.output_bias);
+  }
+
+  const Model& model_;
+  Shape shape_;
+  bool is_in_out_ = false;
+};
+
+}  // namespace
+
+std::string layer_members(const Model& model, bool attends_memory) {
+  Members members(model);
+  members.text = "kv_heads " + std::to_string(model.shape().kv_heads) + "\n";
+  for (std::size_t i = 0; i < model.layers; ++i) members.layer("layers." + std::to_string(i) + ".", attends_memory);
+  if (model.final_norm == FinalNorm::with) members.norm("norm", model.norm_kind);
+  return members.text;
+}
+
+void expect_layers(const std::filesystem::path& folder, const Program& program) {
+  const files::Safetensors file(folder);
+  for (const families::Stack& stack : program.description.stacks) {
+    Model model = stack.model;
+    model.precision = program.choices.precision;
+    const weights::Spec spec = weights::parse_spec(layer_members(model, stack.attends_memory), "ladon-import");
+    const weights::Found found = weights::find_tensors(file, file.name(), spec, stack.prefix);
+    if (!found.left_out.empty())
+      throw files::Error(file.name() + ": the layers " + files::in_quotes(stack.prefix) + " have no place for " +
+                         files::in_quotes(found.left_out[0]));
+  }
+}
+
+}  // namespace ladon::import
