@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""export.py FOLDER: runs the Python code of docs/pytorch.md, and writes the files that the tests of the recipes read.
+"""export.py FOLDER: runs the Python code of docs/pytorch.md and of the folder `code`, and writes the files that the tests
+of the recipes read.
 
 FOLDER gets a folder for each recipe, with the checkpoint and expected.safetensors. expected.safetensors contains
 
@@ -31,8 +32,12 @@ HIDDEN = 3  # a key in the middle, so that the mask is not equivalent to a lengt
 
 def code_of(name):
     """Returns the Python code of a recipe in two parts: the code that makes the model, and the code that exports it."""
-    block = re.search(rf"<!-- {re.escape(name)} -->\n```python\n(.*?)\n```", PAGE.read_text(), re.DOTALL)
-    before, after = re.split(r"^# After training.*\n", block[1], flags=re.MULTILINE)
+    file = pathlib.Path(__file__).resolve().parent / "code" / name
+    if file.exists():
+        code = file.read_text()
+    else:
+        code = re.search(rf"<!-- {re.escape(name)} -->\n```python\n(.*?)\n```", PAGE.read_text(), re.DOTALL)[1]
+    before, after = re.split(r"^# After training.*\n", code, flags=re.MULTILINE)
     return before, after
 
 

@@ -22,7 +22,7 @@ namespace pytorch {
 #include "pytorch.cpp"
 }
 namespace bert {
-#include "bert.cpp"
+#include "code/bert.cpp"
 }
 extern "C" ladon_status encode(const float* x, const unsigned char* may_see, std::size_t tokens, float* y);
 
