@@ -17,13 +17,13 @@
 #include <ladon/model/embedding.hpp>
 #include <ladon/model/generation.hpp>
 #include <ladon/model/group_norm.hpp>
-#include <ladon/model/image.hpp>
 #include <ladon/model/linear_rows.hpp>
 #include <ladon/model/norm.hpp>
 #include <ladon/model/patches.hpp>
 #include <ladon/model/pooling.hpp>
 #include <ladon/model/sampling.hpp>
 #include <ladon/model/series.hpp>
+#include <ladon/model/weight_image.hpp>
 #include <ladon/multi_head_attention.hpp>
 #include <ladon/position.hpp>
 #include <ladon/quantise.hpp>

@@ -18,7 +18,7 @@ namespace {
 std::vector<Family> all_families() {
   std::vector<Family> all;
   for (const auto& list :
-       {bert_like(), llama_like(), gemma_like(), gpt_like(), vision(), signals(), seq2seq(), written_by_hand()})
+       {bert_like(), llama_like(), gemma_like(), gpt_like(), vision(), signals(), seq2seq(), own_model()})
     all.insert(all.end(), list.begin(), list.end());
   return all;
 }

@@ -14,7 +14,7 @@ struct Family {
   const char* base = "model";  // the name of this model in classes with a head, such as "bert"; "" without such a name
 };
 
-// Each list is in the file of the same name; written_by_hand is in written.cpp.
+// Each list is in the file of the same name; own_model is in own_model.cpp.
 std::span<const Family> bert_like();
 std::span<const Family> llama_like();
 std::span<const Family> gemma_like();
@@ -22,6 +22,6 @@ std::span<const Family> gpt_like();
 std::span<const Family> vision();
 std::span<const Family> signals();
 std::span<const Family> seq2seq();
-std::span<const Family> written_by_hand();
+std::span<const Family> own_model();
 
 }  // namespace ladon::families

@@ -44,7 +44,7 @@ void visit_members(Is<Prepend> auto& s, auto&& visit) {
   visit("step", "prepend"), visit("tensors", s.tensors), visit("behind", s.behind);
 }
 void visit_members(Is<Audio> auto& s, auto&& visit) {
-  visit("step", "audio"), visit("frames", s.frames), visit("channels", s.channels);
+  visit("step", "frames"), visit("frames", s.frames), visit("channels", s.channels);
   visit("transposed", s.transposed), visit("exact", s.exact);
 }
 void visit_members(Is<ConvolveRows> auto& s, auto&& visit) {

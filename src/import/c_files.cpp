@@ -159,7 +159,8 @@ std::string c_source(const Program& program) {
   const bool has_tables = !program.tables.empty();
   const auto ends = exported(program);
   std::string text = file_mark(false) + ".\n// The C functions of " + name + ".h.\n#include \"" + name +
-                     ".h\"\n\n#include <ladon/model/image.hpp>\n\n#include \"" + name + ".hpp\"\n\nnamespace {\n\n";
+                     ".h\"\n\n#include <ladon/model/weight_image.hpp>\n\n#include \"" + name +
+                     ".hpp\"\n\nnamespace {\n\n";
   text += "struct alignas(64) Workspace {\n  " + name + "::Workspace parts;\n";
   if (ends.size() > 1) text += "  float last[" + name + "::most_last_rows * " + name + "::last_width];\n";
   for (const Result* result : ends)
@@ -222,7 +223,7 @@ std::string image_source(const Program& program) {
   const std::string& name = program.choices.name;
   return file_mark(false) + ".\n// Writes all weights into one file: " + name +
          "_image FOLDER OUT\n#include <cstdio>\n#include <exception>\n#include <fstream>\n#include <vector>\n\n"
-         "#include <ladon/model/image.hpp>\n\n#include \"" +
+         "#include <ladon/model/weight_image.hpp>\n\n#include \"" +
          name +
          "_weights.hpp\"\n\nint main(int argc, char** argv) try {\n"
          "  if (argc != 3) {\n    std::fprintf(stderr, \"usage: " +

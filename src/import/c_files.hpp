@@ -12,7 +12,7 @@
 namespace ladon::import {
 
 // Returns the sources of the library, which cmake/ladon_add_model.cmake compiles: NAME.h and NAME_c.cpp, the C++ files
-// that they include; NAME_image.cpp, a program that writes all weights into one file (model/image.hpp); and
+// that they include; NAME_image.cpp, a program that writes all weights into one file (model/weight_image.hpp); and
 // NAME_module.cmake, which describes the functions for WebAssembly modules.
 std::vector<SourceFile> c_files(const Program& program);
 

@@ -70,7 +70,7 @@ std::string weights_text(const Program& program) {
     text.resize(std::max(text.size(), width), ' ');
     lines.push_back(text + "  // " + files::escaped(member.tensor) + (member.tensor.ends_with('\\') ? "." : ""));
   }
-  // ladon/model/image.hpp
+  // ladon/model/weight_image.hpp
   lines.insert(lines.end(), {"", "template <class F>", "constexpr void for_each_part(F f) {"});
   for (const Member& member : program.weights) lines.push_back("  f(" + member.name + ");");
   lines.push_back("}");

@@ -158,7 +158,7 @@ class Builder {
       if (&other != &stack && (other.name == stack.name || identifier(other.input.name) == input))
         throw Unsupported(where + " has the name of another stack, or its input that of another input");
     if (!makes_rows(stack.input.steps.front()))
-      throw Unsupported(where + " begins with a step that makes no rows: lookup, patches, audio or series_patches");
+      throw Unsupported(where + " begins with a step that makes no rows: lookup, patches, frames or series_patches");
     for (const auto* steps : {&stack.input.steps, &stack.behind, &stack.pooler, &stack.head})
       for (const Step& step : *steps)
         if (&step != &stack.input.steps.front() && makes_rows(step))

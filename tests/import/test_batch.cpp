@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include <ladon/model/image.hpp>
+#include <ladon/model/weight_image.hpp>
 
 #include "sentences.h"
 #include "sentences.hpp"

@@ -21,7 +21,7 @@ std::string stack_of_steps(const std::string& steps, const std::string& name = "
              "prefix": "layers", "input": {"name": ")" +
          name + R"(_x", "steps": [)" + steps + "]}}";
 }
-const std::string audio = R"({"step": "audio", "frames": 8, "channels": 3})",
+const std::string audio = R"({"step": "frames", "frames": 8, "channels": 3})",
                   map = R"({"step": "linear_rows", "name": "map", "outputs": 4})",
                   positions = R"({"step": "add_positions", "table": "positions", "rows": 8})";
 

@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-#include <ladon/model/image.hpp>
+#include <ladon/model/weight_image.hpp>
 
 #include "seq2seq.h"
 #include "seq2seq.hpp"

@@ -36,12 +36,12 @@ class ExportTest(unittest.TestCase):
     def test_config(self):
         settings = {"model": 8, "heads": 2, "bias": False, "feed_forward": 12, "activation": "gelu", "norm": "pre"}
         settings |= {"epsilon": 1e-5, "layers": 2, "final_norm": True}
-        steps = {"name": "x", "input": [{"step": "audio"}], "pooler": [], "head": [{"step": "apply"}]}
+        steps = {"name": "x", "input": [{"step": "frames"}], "pooler": [], "head": [{"step": "apply"}]}
         (stack,) = ladon_export.config_of(settings, 5, "4.layers", steps, True)["stacks"]
         self.assertEqual(stack["final_norm"], "4.norm")
         self.assertEqual(stack["model"]["mask"], {"causal": True})
         self.assertEqual(stack["model"]["norm_bias"], "without")
-        self.assertEqual(stack["input"], {"name": "x", "steps": [{"step": "audio"}]})
+        self.assertEqual(stack["input"], {"name": "x", "steps": [{"step": "frames"}]})
         self.assertEqual(stack["head"], [{"step": "apply"}])
         self.assertNotIn("pooler", stack)
 

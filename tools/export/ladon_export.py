@@ -189,7 +189,7 @@ def sequence_steps(model, x, tokens):
     need(len(numbers) == 1, "an nn.Sequential without exactly one TransformerEncoder")
     steps = {"input": [], "behind": [], "pooler": [], "head": []}
     if x.is_floating_point():
-        steps["input"].append({"step": "audio", "frames": tokens, "channels": x.shape[-1]})
+        steps["input"].append({"step": "frames", "frames": tokens, "channels": x.shape[-1]})
     part = "input"
     for number, module in enumerate(model):
         if number == numbers[0]:
@@ -282,7 +282,7 @@ def files_of(model, x, memory, causal, hidden, tokens, name):
     }
     if "layers" not in settings or memory is not None or hidden is not None:
         return files
-    steps.setdefault("input", [{"step": "audio", "frames": tokens, "channels": settings["model"]}])
+    steps.setdefault("input", [{"step": "frames", "frames": tokens, "channels": settings["model"]}])
     config = json.dumps(config_of(settings, tokens, prefix, steps, causal), indent=1) + "\n"
     io = {key: array(t) for key, t in results_of(model, number, steps, given, y).items()}
     return files | {"config.json": config.encode(), "io.safetensors": safetensors_bytes(io)}

@@ -19,7 +19,7 @@ export interface ModelWeightsOptions {
   readonly cache?: boolean;
 }
 
-const headerBytes = 64; // include/ladon/model/image.hpp
+const headerBytes = 64; // include/ladon/model/weight_image.hpp
 
 /** Returns the size of the file, which its header has. */
 const readSize = async (file: ByteStream, signal?: AbortSignal): Promise<[header: Uint8Array, size: number]> => {

@@ -193,7 +193,7 @@ TEST_CASE("wav2vec 2.0") {
   const Stack group = stack(small("wav2vec2", convolutions + architecture("Wav2Vec2ForCTC")));
   check_input(
       group, "input_values",
-      {"audio frames=659", "convolve_rows name=" + layer + "0.conv outputs=8 width=10 stride=5 bias=without",
+      {"frames frames=659", "convolve_rows name=" + layer + "0.conv outputs=8 width=10 stride=5 bias=without",
        "group_norm_rows name=" + layer + "0.layer_norm groups=8 after=gelu",
        "convolve_rows name=" + layer + "1.conv outputs=6 width=3 stride=2 bias=without after=gelu",
        "norm_rows name=feature_projection.layer_norm", "linear_rows name=feature_projection.projection outputs=32",
@@ -293,7 +293,7 @@ TEST_CASE("Whisper and Moonshine") {
   const Description whisper = described(R"("model_type": "whisper", "max_source_positions": 50, "num_mel_bins": 8, )" +
                                         bart + architecture("WhisperForConditionalGeneration"));
   check_input(whisper.stacks[0], "input_features",
-              {"audio frames=100 channels=8 transposed=1 exact=1",
+              {"frames frames=100 channels=8 transposed=1 exact=1",
                "convolve_rows name=encoder.conv1 outputs=32 width=3 before=1 behind=1 after=gelu",
                "convolve_rows name=encoder.conv2 outputs=32 width=3 stride=2 before=1 behind=1 after=gelu",
                "add_positions table=encoder.embed_positions.weight rows=50"});
@@ -306,7 +306,7 @@ TEST_CASE("Whisper and Moonshine") {
       "max_position_embeddings": 10)" + architecture("MoonshineForConditionalGeneration"));
   check_input(
       moonshine.stacks[0], "input_values",
-      {"audio frames=4734", "convolve_rows name=encoder.conv1 outputs=64 width=127 stride=64 bias=without after=tanh",
+      {"frames frames=4734", "convolve_rows name=encoder.conv1 outputs=64 width=127 stride=64 bias=without after=tanh",
        "group_norm_rows name=encoder.groupnorm",
        "convolve_rows name=encoder.conv2 outputs=128 width=7 stride=3 after=gelu",
        "convolve_rows name=encoder.conv3 outputs=64 width=3 stride=2 after=gelu"});

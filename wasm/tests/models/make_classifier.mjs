@@ -30,7 +30,7 @@ linear("classifier", classes, width);
 
 const model = { layers: 2, tokens: frames, model: width, heads: 4, feed_forward: hidden, activation: "gelu", norm: "pre" };
 const steps = [
-  { step: "audio", frames, channels },
+  { step: "frames", frames, channels },
   { step: "linear_rows", name: "input", outputs: width },
   { step: "add_positions", table: "positions", rows: frames },
 ];

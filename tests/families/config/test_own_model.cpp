@@ -9,7 +9,7 @@ namespace {
 const std::string layers = R"("model": {"layers": 2, "tokens": 64, "model": 32, "heads": 4, "feed_forward": 64,
   "activation": "gelu", "norm": "pre", "mask": {"causal": true, "left": 7}, "kinds": [{"window": 3}, {}],
   "kind_of_layer": [0, 1]})";
-const std::string input = R"("input": {"name": "x", "steps": [{"step": "audio", "frames": 64, "channels": 6},
+const std::string input = R"("input": {"name": "x", "steps": [{"step": "frames", "frames": 64, "channels": 6},
   {"step": "linear_rows", "name": "input", "outputs": 32}, {"step": "add_positions", "table": "positions", "rows": 64},
   {"step": "prepend", "tensors": [{"tensor": "cls"}]}]})";
 const std::string head = R"("head": [{"step": "pool", "pooling": "maximum"},
@@ -19,7 +19,7 @@ std::string with(const std::string& members) { return R"("model_type": "ladon", 
 
 }  // namespace
 
-TEST_SUITE_BEGIN("written");
+TEST_SUITE_BEGIN("own_model");
 
 TEST_CASE("config.json states the members of a description by their names") {
   const Stack read = stack(with(layers + ", " + input + ", " + head + R"(, "final_norm": "norm", "epsilon": 0.25)"));

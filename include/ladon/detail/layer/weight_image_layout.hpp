@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout of an image (model/image.hpp).
+// The layout of an image (model/weight_image.hpp).
 #pragma once
 
 #include <bit>

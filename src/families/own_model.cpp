@@ -242,6 +242,6 @@ constexpr Family written_families[] = {{"ladon", written, ""}};
 
 }  // namespace
 
-std::span<const Family> written_by_hand() { return written_families; }
+std::span<const Family> own_model() { return written_families; }
 
 }  // namespace ladon::families

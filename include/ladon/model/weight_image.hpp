@@ -18,7 +18,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include <ladon/detail/layer/image_layout.hpp>
+#include <ladon/detail/layer/weight_image_layout.hpp>
 #include <ladon/weights.hpp>
 
 namespace LADON_NAMESPACE {

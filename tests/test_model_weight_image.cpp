@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <ladon/ladon.hpp>
-#include <ladon/model/image.hpp>
+#include <ladon/model/weight_image.hpp>
 
 namespace {
 
