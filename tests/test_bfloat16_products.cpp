@@ -150,7 +150,7 @@ constexpr bool adds_in_order = [] {
   constexpr std::size_t rest = Tokens - (tiles.panels(Tokens) - 1) * tiles.width();
   return Tokens > 1 && folded_steps<Vectors, tiles, Features, Matrix, In> == 1 &&
          folded_steps<Vectors, last, Features, Matrix, In> == 1 &&
-         rows_of_tokens<Vectors, last, BFloat16, Features>(rest).end == 0;
+         rows_of_tokens<Vectors, last, typename In::Element, Features>(rest).end == 0;
 }();
 
 template <std::size_t Tokens, std::size_t Features, std::size_t Rows>

@@ -43,12 +43,11 @@ LADON_NOINLINE void multiply_token_rows(const Weight* w, std::size_t row_stride,
   LADON_UNROLLED_FOR(i, 4) row[i] = w + (i < rows ? i : rows - 1) * row_stride;
   typename Dot::Sums sum[Tokens][4];
   LADON_UNROLLED_FOR(i, 4 * Tokens) sum[i / 4][i % 4] = Dot::zero();
-  // `hidden`: g++ 12 would load the weights again for each token.
   const auto add = [&](std::size_t k, auto weights) LADON_INLINE_LAMBDA {
     typename Dot::Register token[Tokens];
     LADON_UNROLLED_FOR(t, Tokens) token[t] = Dot::load(x + t * Stride + k * Spread);
     LADON_UNROLLED_FOR(i, 4) {
-      const auto weight = vec::hidden(weights(row[i] + k));
+      const auto weight = weights(row[i] + k);
       LADON_UNROLLED_FOR(t, Tokens) Dot::add(sum[t][i], token[t], weight);
     }
   };

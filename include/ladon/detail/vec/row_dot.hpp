@@ -43,14 +43,15 @@ struct RowDotRegister {
     if constexpr (floats) return keep_in_register(Dot::load(row));
     return Dot::load(row);
   }
+  // g++ 12 would load the weights again for each token without keep_in_register and `hidden`.
   template <class Weight>
   static LADON_INLINE Register weights(const Weight* row) noexcept {
     if constexpr (floats) {
       return keep_in_register(load_as_float<Pack>(row));
     } else if constexpr (sizeof(Weight) < sizeof(Feature)) {
-      return IntegerRegister<lanes>::words(row);
+      return hidden(IntegerRegister<lanes>::words(row));
     } else {
-      return Dot::load(row);
+      return hidden(Dot::load(row));
     }
   }
   static LADON_INLINE void add(Sums& sum, Register x, Register w) noexcept { Dot::add(sum, x, w); }
