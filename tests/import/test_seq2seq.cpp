@@ -20,7 +20,7 @@
 namespace {
 
 using Ids = std::vector<std::int32_t>;
-constexpr std::size_t vocabulary = SEQ2SEQ_VOCABULARY, most = seq2seq::most_decoder_tokens;
+constexpr std::size_t vocabulary = SEQ2SEQ_VOCABULARY;
 constexpr float hidden = -std::numeric_limits<float>::infinity();
 
 struct alignas(64) Line {
@@ -96,7 +96,7 @@ TEST_CASE("texts behind an encoder") {
       CHECK(token == ladon::Likeliest<vocabulary>{}(m.text.logits()));
       CHECK(agree(seq2seq_text_logits(c_text), expected));
       CHECK(c_token == token);
-      if (ids.size() == most) break;
+      if (ids.size() == seq2seq::most_decoder_tokens) break;
       ids.push_back(token);
       if (is_default) written.push_back(token);
       token = seq2seq::next_token(token, m.weights, TABLES m.text, m.workspace);

@@ -101,6 +101,12 @@ class Release(unittest.TestCase):
             self.assertIn(f"package/{needed}", names)
         modules = json.loads((ROOT / "wasm/modules.json").read_text())
         kernels = [f"{name}.{variant}" for name in modules for variant in ("relaxed", "simd", "scalar")]
+        kernels += [
+            f"{name}.{variant}.threads"
+            for name, arguments in modules.items()
+            if "THREADS" in arguments.split()
+            for variant in ("relaxed", "simd")
+        ]
         front_ends = ["keywords_front_end.simd", "keywords_front_end.scalar"]
         self.assertEqual(
             sorted(name for name in names if name.endswith(".wasm")),
