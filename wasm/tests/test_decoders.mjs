@@ -82,7 +82,7 @@ for (const name of ["decoder", "decoder_int8"]) {
   for (const variant of runnable) {
     test(`${name}.${variant} agrees with the oracle`, { skip }, async (t) => {
       const kernel = await exactKernel(testKernel(name), { variant });
-      if (!kernel) return t.skip("this engine computes relaxed dot products inexactly");
+      if (!kernel) return t.skip("this engine computes the instruction inexactly");
       const { description } = kernel;
       const { model, queries: most, memory: mostMemory, feedForward } = description;
       const instance = kernel.create();
