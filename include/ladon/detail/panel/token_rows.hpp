@@ -115,7 +115,8 @@ struct TokenRowForm {
   static constexpr std::size_t room = apart ? P.width() : tuples * P.width() / (registers * spread * register_tuples);
   static constexpr std::size_t lanes = P.packs == 2 ? P.lanes : P.width();
   static constexpr std::size_t faster = whole == 0 ? 0 : lanes * whole / (whole + overhead);
-  static constexpr bool too_short = apart && Features < Simd::fewest_row_floats;
+  // Panels narrower than a register are multiplied by folded products, which are as fast.
+  static constexpr bool too_short = apart && (Features < Simd::fewest_row_floats || P.lanes < Simd::lanes);
   static constexpr std::size_t most_tokens = too_short ? 0 : room < faster ? room : faster;
 };
 
