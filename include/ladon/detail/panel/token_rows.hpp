@@ -115,9 +115,10 @@ struct TokenRowForm {
   static constexpr std::size_t room = apart ? P.width() : tuples * P.width() / (registers * spread * register_tuples);
   static constexpr std::size_t lanes = P.packs == 2 ? P.lanes : P.width();
   static constexpr std::size_t faster = whole == 0 ? 0 : lanes * whole / (whole + overhead);
-  // Panels narrower than a register are multiplied by folded products, which are as fast.
-  static constexpr bool too_short = apart && (Features < Simd::fewest_row_floats || P.lanes < Simd::lanes);
-  static constexpr std::size_t most_tokens = too_short ? 0 : room < faster ? room : faster;
+  // Folded products multiply panels narrower than a register.
+  static constexpr bool is_folded = apart && P.lanes < Simd::lanes;
+  static constexpr bool too_short = apart && Features < Simd::fewest_row_floats;
+  static constexpr std::size_t most_tokens = is_folded || too_short ? 0 : room < faster ? room : faster;
 };
 
 // Whether a panel of the layout P may have rows.
