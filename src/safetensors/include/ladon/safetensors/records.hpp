@@ -8,8 +8,8 @@
 //
 // IN.safetensors has a tensor given.NAME for each argument of the model: I64 or I32 token ids, or F32 numbers. A first
 // extent of 1 counts as a batch. Ids on the command line are the first argument. Without --outputs, the program prints
-// the last result. --text and --generate are for programs that take a text, or write one: at most N
-// tokens, chosen as ladon/model/sampling.hpp describes.
+// the last result. --text and --generate are for programs that take a text, or write one: at most N tokens, chosen as
+// ladon/model/sampling.hpp describes.
 #pragma once
 
 #include <cstddef>
