@@ -29,9 +29,8 @@ std::string prompt_comment(const Program& program, const Generation& generation)
 }
 
 std::string start_parameters(const Generation& generation) {
-  std::vector<Argument> all = source_of(generation);
-  all.push_back(generation.ids);
-  return "(" + c_parameters(all) + "const ladon_model_sampling *sampling, int32_t *next, void *text, void *workspace)";
+  return "(" + c_parameters(prompt_of(generation)) +
+         "const ladon_model_sampling *sampling, int32_t *next, void *text, void *workspace)";
 }
 
 std::string with_names(const Program& program, const Generation& generation, const std::string& text) {

@@ -81,8 +81,9 @@ std::string start_text(const Program& program, const Generation& generation, con
       "// Begins a text with the tokens of a prompt. Returns the token that follows, which the text does not contain "
       "yet.\n// Returns ladon::no_token if the text is full, or if an id is not in the vocabulary: text.status().\n";
   if (generation.source) text += "// The layers attend to the output of `encode`.\n";
-  text += "inline std::int32_t start_text(" + prompt_parameters(generation) + taken(program) +
-          ", const ladon::Sampling& sampling = {}) noexcept {\n" + parts;
+  text += "inline std::int32_t start_text(";
+  for (const Argument& argument : prompt_of(generation)) text += parameters(argument);
+  text += taken(program) + ", const ladon::Sampling& sampling = {}) noexcept {\n" + parts;
   if (generation.source) {
     text += "  const std::size_t rows = encode(" + arguments(*generation.source) + "weights, " +
             (takes_tables(program, "encode") ? "tables, " : "") +
@@ -123,11 +124,14 @@ std::optional<Generation> generation_of(Scene& scene, const families::Stack& sta
                     .source = source};
 }
 
-std::string prompt_parameters(const Generation& generation) {
-  return (generation.source ? parameters(*generation.source) : "") + parameters(generation.ids);
+std::vector<Argument> prompt_of(const Generation& generation) {
+  if (!generation.source) return {generation.ids};
+  return {*generation.source, generation.ids};
 }
 std::string prompt_arguments(const Generation& generation) {
-  return (generation.source ? arguments(*generation.source) : "") + arguments(generation.ids);
+  std::string text;
+  for (const Argument& argument : prompt_of(generation)) text += arguments(argument);
+  return text;
 }
 
 std::string text_types(const Program& program) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "chain.hpp"
 
@@ -18,8 +19,10 @@ std::optional<Generation> generation_of(Scene& scene, const families::Stack& sta
 // Returns the end of NAME.hpp: the type Text and the functions start_text and next_token.
 std::string text_types(const Program& program);
 
-// Returns the parameters of start_text for a prompt, as C++ has them, and the arguments of a call with these names.
-std::string prompt_parameters(const Generation& generation);
+// Returns what a text begins with, the first arguments of start_text: what an encoder reads, if there is one, and the
+// prompt.
+std::vector<Argument> prompt_of(const Generation& generation);
+// Returns these arguments, as a call of start_text has them.
 std::string prompt_arguments(const Generation& generation);
 
 }  // namespace ladon::import

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cpp_files.hpp"
+#include "generation.hpp"
 #include "safetensors.hpp"
 
 namespace ladon::import {
@@ -73,12 +74,6 @@ void write_text(const ladon::safetensors::Records& records, @PROMPT@const @NAME@
 }
 
 )";
-
-// What a text begins with: the arguments of start_text.
-std::vector<Argument> prompt_of(const Generation& generation) {
-  if (!generation.source) return {generation.ids};
-  return {*generation.source, generation.ids};
-}
 
 std::string writing_functions(const Program& program, const Generation& generation) {
   const std::string& name = program.choices.name;
