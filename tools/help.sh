@@ -44,7 +44,7 @@ usage() {
                                ratio of each row; --isa NAME, --rounds N, --filter REGEX, --core N, --json FILE
 ./dev bench all [ARGS...]      run all benchmarks below, but browser and firmware only with --browser, --browser_minilm,
                                --browser_keywords and --firmware. Writes bench/figures, bench/charts and the tables of
-                               docs/performance.md and README.md; --quick runs fewer rounds and shapes, --patience
+                               bench/results.md and README.md; --quick runs fewer rounds and shapes, --patience
                                SECONDS, --only NAME ..., --tables only rewrites the tables, --check compares the tables
                                with bench/figures
 ./dev bench threads [COUNT]    speed-up of one call by COUNT threads (2); --json FILE

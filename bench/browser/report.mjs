@@ -1,4 +1,4 @@
-// Prints the results of attention: a line after each measurement, and the tables of docs/performance.md.
+// Prints the results of attention: a line after each measurement, and the tables of bench/results.md.
 import {cpus} from "node:os";
 
 const peerNames = {ort: "ONNX Runtime Web", tfjs: "TensorFlow.js", litert: "LiteRT.js"};
@@ -74,7 +74,7 @@ const table = (heads, rows) => [heads, heads.map(() => "---"), ...rows].map(cell
 const quartiles = ({median, lower, upper}, digits = 2) =>
     `${number(median, digits)} (${number(lower, digits)}, ${number(upper, digits)})`;
 
-/** Returns the results as Markdown, for the tables of docs/performance.md. */
+/** Returns the results as Markdown, for the tables of bench/results.md. */
 export function markdown(all) {
   const {machine: {cpu}, precision, sizes, environments} = all;
   if (precision === "int8") return `${environments.flatMap(each => tablesOfInt8(each, cpu)).join("\n\n")}\n`;

@@ -1,7 +1,7 @@
 """all [--quick] [--patience SECONDS] [--only NAME ...] [--browser] [--browser_minilm] [--browser_int8]
     [--browser_minilm_int8] [--browser_keywords] [--firmware] [--tables] [--check]
 
-Runs every benchmark, writes figures/*.json and charts/*.svg, and rewrites the tables of docs/performance.md,
+Runs every benchmark, writes figures/*.json and charts/*.svg, and rewrites the tables of bench/results.md,
 docs/comparison.md and README.md between their markers. A part that fails keeps the figures of its last run.
 `./dev bench all` runs this program.
 """
@@ -23,7 +23,7 @@ from ladon_bench.parts import PARTS
 from ladon_bench.paths import BENCH, ROOT
 
 FIGURES = BENCH / "figures"
-PAGE = ROOT / "docs" / "performance.md"  # has the tables of all parts
+PAGE = BENCH / "results.md"  # has the tables of all parts
 README = ROOT / "README.md"  # has the summary
 COMPARISON = ROOT / "docs" / "comparison.md"
 COMPARISON_TABLES = {"comparison": tables.comparison, "comparison_int8": tables.comparison_int8,
@@ -94,11 +94,11 @@ def between_markers(text, name, block):
 
 
 def page(text, known):
-    """Returns docs/performance.md with the table of each part. A part without figures keeps its text."""
+    """Returns bench/results.md with the table of each part. A part without figures keeps its text."""
     for part in PARTS:
         if part.name not in known:
             continue
-        pictures = [f"![{shown}](../bench/charts/{name}.svg)" for name, shown in part.pictures.items()
+        pictures = [f"![{shown}](charts/{name}.svg)" for name, shown in part.pictures.items()
                     if (BENCH / "charts" / f"{name}.svg").is_file()]
         block = "\n\n".join([*pictures, tables.about(known[part.name]), part.table(known)])
         text = between_markers(text, part.name, block)

@@ -133,7 +133,7 @@ def markdown(figures):
 
 
 def tables(figures):
-    """Returns the tables of docs/performance.md. A cell is blank if a row lacks the contestant."""
+    """Returns the tables of bench/results.md. A cell is blank if a row lacks the contestant."""
     rows = figures["rows"]
     names = peer_names(rows)
     everyone = ["Ladon", *names]

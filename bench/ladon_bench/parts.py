@@ -1,4 +1,4 @@
-"""The parts of `./dev bench all`. A new part needs an entry here, and a pair of markers in docs/performance.md."""
+"""The parts of `./dev bench all`. A new part needs an entry here, and a pair of markers in bench/results.md."""
 
 import dataclasses
 from collections.abc import Callable
@@ -11,7 +11,7 @@ QUICK = ["--shapes", *texts("quick")]
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    name: str  # of figures/NAME.json, and of the markers <!-- figures: NAME --> in docs/performance.md
+    name: str  # of figures/NAME.json, and of the markers <!-- figures: NAME --> in bench/results.md
     command: list[str]  # the arguments of ./dev, without the option for the file of figures
     quick: list[str]  # the arguments that --quick adds
     table: Callable[[dict], str]  # makes Markdown from {name of a part: figures}

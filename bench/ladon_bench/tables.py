@@ -1,4 +1,4 @@
-"""Makes the tables of docs/performance.md from the JSON files of `./dev bench all`. The function of a part takes
+"""Makes the tables of bench/results.md from the JSON files of `./dev bench all`. The function of a part takes
 {name of a part: figures} and returns Markdown."""
 
 from ladon_bench import figures, roofline

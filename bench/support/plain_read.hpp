@@ -24,7 +24,7 @@ inline std::size_t bytes_of(const Parts& parts) {
 // than 32 registers), so that no load waits for an addition. An addition takes four cycles, and a core starts two per
 // cycle. The function divides each part into `Places` equal pieces, and reads from all pieces in turn. With one piece,
 // the function reads the part from its start to its end, as memcpy does. With four pieces, reads from memory are
-// fastest (docs/tuning-log.md).
+// fastest (bench/tuning-log.md).
 template <std::size_t Places>
 LADON_NOINLINE double plain_read(const Parts& parts, std::size_t repeats) {
   using Vectors = detail::vec::NativeVectors;

@@ -83,7 +83,8 @@ def named(name, root):
 
 
 def pages(root):
-    return [root / "README.md", root / "CONTRIBUTING.md", root / "wasm/README.md", *sorted((root / "docs").glob("*.md"))]
+    return [root / "README.md", root / "CONTRIBUTING.md", root / "wasm/README.md", *sorted((root / "docs").glob("*.md")),
+            *sorted((root / "bench").glob("*.md"))]
 
 
 def mistakes(root):

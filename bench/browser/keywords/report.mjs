@@ -1,4 +1,4 @@
-// Prints the figures of KWT-1: a line after each measurement, and the tables of docs/performance.md.
+// Prints the figures of KWT-1: a line after each measurement, and the tables of bench/results.md.
 import {machine} from "../report.mjs";
 
 const number = (x, digits, width = 0) => x.toFixed(digits).padStart(width);
@@ -27,7 +27,7 @@ export class Lines {
 const table = (heads, rows) => [heads, heads.map(() => "---"), ...rows].map(cells => `| ${cells.join(" | ")} |`)
     .join("\n");
 
-/** Returns the results as Markdown, for the tables of docs/performance.md. */
+/** Returns the results as Markdown, for the tables of bench/results.md. */
 export function markdown({machine: {cpu}, environments}) {
   return `${environments.flatMap(({engine, rows}) => [...new Set(rows.map(({part}) => part))].flatMap(part => {
     const ones = rows.filter(row => row.part === part);

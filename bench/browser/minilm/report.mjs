@@ -1,4 +1,4 @@
-// Prints the figures of MiniLM: a line after each measurement, and the tables of docs/performance.md.
+// Prints the figures of MiniLM: a line after each measurement, and the tables of bench/results.md.
 import {dirname, join} from "node:path";
 
 import {weigh} from "../bundle.mjs";
@@ -80,7 +80,7 @@ export class Lines {
 const table = (heads, rows) => [heads, heads.map(() => "---"), ...rows].map(cells => `| ${cells.join(" | ")} |`)
     .join("\n");
 
-/** Returns the results as Markdown, for the tables of docs/performance.md. */
+/** Returns the results as Markdown, for the tables of bench/results.md. */
 export function markdown({machine: {cpu}, precision, sizes: all, environments}) {
   const tablesOf = precision === "int8" ? tablesOfInt8 : tablesOfFloat32;
   const size = ([name, {bytes, gzipped}]) => [name, bytes.toLocaleString("en"), gzipped.toLocaleString("en")];

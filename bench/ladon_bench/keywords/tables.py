@@ -41,7 +41,7 @@ def markdown(all_figures):
 
 
 def all_tables(all_figures):
-    """Returns the tables of docs/performance.md."""
+    """Returns the tables of bench/results.md."""
     rows = all_figures["rows"]
     heading = ["", "weights", "ms a window", "speed-up of Ladon (quartiles)", "largest error of a logit", "form"]
     parts = []

@@ -75,7 +75,7 @@ def markdown(all_figures):
 
 
 def all_tables(all_figures):
-    """Returns the tables of docs/performance.md."""
+    """Returns the tables of bench/results.md."""
     rows = all_figures["rows"]
     single = [row for row in rows if all(one["way"] == EACH for one in row["contestants"])]
     mixed = [row for row in rows if row not in single]

@@ -154,7 +154,7 @@ LADON_INLINE void read_ahead(const void* address) noexcept {
 
 // For several streams, `distance` elements apart, that read `data` now: prefetches the first lines of the pages that
 // begin in `bytes` bytes from `ahead` bytes later on. Processors prefetch only the other lines: 94 -> 111% of a plain
-// read (float32 cache, Zen 4; docs/tuning-log.md, "A token at a time").
+// read (float32 cache, Zen 4; bench/tuning-log.md, "A token at a time").
 inline constexpr std::size_t prefetched_page_lines = 5, prefetched_page_bytes = 4096;
 template <std::size_t Streams, class Element>
 LADON_INLINE constexpr void prefetch_page_starts_of_streams(const Element* data, [[maybe_unused]] std::size_t distance,

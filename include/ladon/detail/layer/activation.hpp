@@ -56,7 +56,7 @@ inline constexpr bool has_activation =
 // 5, g is 1/2. One register holds the 16 coefficients of one degree, and one instruction looks up one for every lane.
 //
 // The absolute error of g is at most 2.3e-6 for both activations. The polynomials are minimax (Remez). That of segment
-// 15 is a least-squares fit with the value 1/2 at a = 5: gelu(x) is exactly 0 for x <= -5. Gain: docs/tuning-log.md.
+// 15 is a least-squares fit with the value 1/2 at a = 5: gelu(x) is exactly 0 for x <= -5. Gain: bench/tuning-log.md.
 template <Activation F>
 inline constexpr bool uses_gelu_table = vec::uses_exp2_table && (F == Activation::gelu || F == Activation::gelu_tanh);
 

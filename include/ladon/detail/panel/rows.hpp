@@ -137,7 +137,7 @@ struct Int8Rows {
 };
 
 // Rotates blocks of eight numbers: x becomes H x, with the Hadamard matrix H8 (entries 1 and -1, Sylvester's order) in
-// each block. This spreads large numbers (docs/tuning-log.md). W x = (W H) (H x) / 8.
+// each block. This spreads large numbers (bench/tuning-log.md). W x = (W H) (H x) / 8.
 inline constexpr std::size_t rotated_block = 8;
 
 // In place. The order of the additions is fixed, so all targets compute the same bits.

@@ -76,7 +76,7 @@ struct RowDot<Pack, Element> {
 };
 
 // Computes the dot products of `in` and Rows rows, `distance` elements apart, at the same time. An iteration has Steps
-// steps of a row before the next row: this order reads memory faster (docs/tuning-log.md). For floats, each step has
+// steps of a row before the next row: this order reads memory faster (bench/tuning-log.md). For floats, each step has
 // its own sums, to hide the latency of a multiply-add. Calls store(row, sum); the caller adds the lanes of the sum.
 template <class Dot, std::size_t Rows, std::size_t Steps, std::size_t Inner>
 LADON_INLINE constexpr void dot_products(const auto* first, std::size_t distance, const auto* in, auto store) noexcept {
@@ -266,7 +266,7 @@ LADON_NOINLINE constexpr void matrix_vector_int8(auto w, auto in, auto epilogue)
   constexpr bool streamed = reads_streams(Rows * Inner, sizeof(std::int8_t)) && Rows >= most_streams * lanes;
   constexpr std::size_t streams = streamed ? most_streams : 1, run = Rows / (streams * lanes) * lanes;
   if constexpr (streams > 1) {
-    // This loop reads only weights: scales and row sums between them would slow the memory down (docs/tuning-log.md).
+    // This loop reads only weights: scales and row sums between them would slow the memory down (bench/tuning-log.md).
     constexpr std::size_t most = run < 1024 ? run : 1024;
     std::int32_t sums[streams][most];
     for (std::size_t first = 0; first < run; first += most) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The constants of an unknown machine. Each target replaces what was measured on it. docs/tuning-log.md, "Constants of
+// The constants of an unknown machine. Each target replaces what was measured on it. bench/tuning-log.md, "Constants of
 // the targets", explains each constant. Kernels read some through Vectors (detail/vec/choose.hpp), which tests vary.
 #pragma once
 
