@@ -2,7 +2,46 @@
 # shellcheck shell=bash
 # Implements ./dev help.
 
+# usage [COMMAND]: prints all commands, or the options of a command.
 usage() {
+  if [ $# -gt 0 ]; then
+    usage_of "$1"
+    return
+  fi
+  cat <<'END'
+./dev demo [TEXT]              read some dates, or the date in TEXT
+./dev run NAME [ARGS...]       build and run an example: hello, date_reader, minilm, stories, keywords
+./dev page [PORT]              serve the demo page to this machine (8080)
+./dev firmware [NAME]          the date reader or the keyword spotter on boards in QEMU
+./dev import FOLDER --cpp DIR  a model of Hugging Face as a C++ program; --c DIR: a C library; --wasm DIR: a web page;
+                               --firmware DIR --cpu CORE: firmware; --dry-run: its parts; --check: compare results
+./dev test [ARGS...]           build and run the tests for this machine; --all, --preset NAME, --platform NAME, --firmware,
+                               --package, --browsers, --modules, --integrations, --recipes, --release: other tests
+./dev families FOLDER...       compare models of transformer families with recorded results
+./dev fuzz [TARGET] [SECONDS]  run the fuzzers
+./dev bench [NAME] [ARGS...]   share of the FMA peak; NAME: all, compare, peers, minilm, keywords, browser, firmware,
+                               decode, threads, memory, ceilings, surroundings, start, charts
+./dev footprint                bytes of code, constants, stack and workspace of kernels
+./dev wasm                     build the npm package in wasm/dist
+./dev docs [FOLDER]            build the site of the documents
+./dev release [FOLDER]         make the files of a release
+./dev amalgamate [FILE]        write all headers into one
+./dev format [--check]         clang-format over all sources
+./dev tidy                     clang-tidy, shellcheck and ruff
+./dev help [COMMAND]           print this text, or the options of a command, such as ./dev help test
+
+Each command first installs missing packages with apt, as root or with sudo. The second run needs neither root nor network.
+CXX selects the compiler. Builds are in build/, or in ~/.cache/ladon if the checkout is read-only.
+END
+}
+
+# usage_of COMMAND: prints the lines about a command: those that begin with its name, and the indented lines behind them.
+usage_of() {
+  details | awk -v name="$1" '$1 == "./dev" { found = $2 == name } found { print; any = 1 } END { exit !any }' ||
+    die "unknown command '$1': ./dev help lists the commands"
+}
+
+details() {
   cat <<'END'
 ./dev demo [TEXT]              read some dates, or the date in TEXT; --svg FILE draws the attention weights
 ./dev run NAME [ARGS...]       build and run an example: hello, date_reader, minilm, stories, keywords
@@ -93,9 +132,5 @@ usage() {
 ./dev amalgamate [FILE]        write all headers into one: FILE, or ladon.hpp in the build folder
 ./dev format [--check]         clang-format over all sources
 ./dev tidy                     clang-tidy over include/ and src/, shellcheck and ruff
-./dev help                     print this text
-
-Each step first installs missing packages with apt, as root or with sudo. The second run needs neither root nor network.
-CXX selects the compiler. Builds are in build/, or in ~/.cache/ladon if the checkout is read-only.
 END
 }

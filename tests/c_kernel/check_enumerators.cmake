@@ -41,3 +41,11 @@ check_enumerators(NORM_GAIN NormGain weights.hpp)
 file(STRINGS ${ROOT}/src/c_kernel/masks.hpp masks REGEX "^struct [a-z0-9_]+ : ")
 list(TRANSFORM masks REPLACE "struct ([a-z0-9_]+) .*" "\\1")
 check_words(MASK "${masks}" masks.hpp)
+
+# The page about the arguments names each one.
+file(READ ${ROOT}/docs/kernel-arguments.md page)
+foreach(argument IN LISTS ladon_kernel_flags ladon_kernel_values ladon_kernel_lists)
+  if(NOT page MATCHES "`${argument}[ `]")
+    message(FATAL_ERROR "docs/kernel-arguments.md lacks ${argument}")
+  endif()
+endforeach()

@@ -1,6 +1,6 @@
-# cmake -DPROGRAM=<date_reader> -DPAGE=<README.md> -P check_demo.cmake
-# Tests the output that the README shows for ./dev demo "3rd of Feb, 2024". The output of PROGRAM must begin with the
-# shown output. The README leaves out the lines with times, which differ from run to run.
+# cmake -DPROGRAM=<date_reader> -DPAGE=<examples.md> -P check_demo.cmake
+# Tests the output that docs/examples.md shows for ./dev demo "3rd of Feb, 2024". The output of PROGRAM must begin with the
+# shown output. The page leaves out the lines with times, which differ from run to run.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${PAGE} text)
 if(NOT text MATCHES "\n```console\n[$] ./dev demo \"(3rd of Feb, 2024)\"\n([^`]*)```\n")

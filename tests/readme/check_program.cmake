@@ -1,0 +1,16 @@
+# cmake -DCOMPILE=<compiler;flags> -DPAGE=<file> -DNAME=<name> -DFOLDER=<folder> -P check_program.cmake
+# Compiles the block of C++ behind the line <!-- NAME --> of a page, and checks that the program ends with 0.
+cmake_minimum_required(VERSION 3.25)
+file(READ ${PAGE} text)
+string(REPLACE "." "[.]" pattern ${NAME})
+if(NOT text MATCHES "<!-- ${pattern} -->\n```cpp\n([^`]+)```")
+  message(FATAL_ERROR "${PAGE} has no block ${NAME}")
+endif()
+file(WRITE ${FOLDER}/${NAME} "${CMAKE_MATCH_1}")
+foreach(command IN ITEMS "${COMPILE};${FOLDER}/${NAME};-o;${FOLDER}/program" ${FOLDER}/program)
+  execute_process(COMMAND ${command} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${command} ended with ${status}:\n${out}")
+  endif()
+endforeach()
+message(STATUS "${out}")
