@@ -85,9 +85,10 @@ struct Capture {
 // (detail/config/errors.hpp). The first gives `message` for options that do not compile, such as a misspelt name: its
 // ellipsis accepts any options. Valid calls prefer the correct overload, whose memory is not const, and needs no
 // conversion (AnyMemory). The second rejects all other calls.
-#define LADON_MISTAKEN_OPTIONS                                                                                       \
-  "ladon: an option is unknown or misplaced. The options are {.tokens, .queries, .keys, .mask, .sinks, .position}, " \
-  "in this order; .mask and .position take the members of Data of the mask and of the position encoding"
+#define LADON_MISTAKEN_OPTIONS                                                                                         \
+  "ladon: an option is unknown or misplaced. The options are {.tokens, .queries, .keys, .mask, .sinks, .position}, "   \
+  "in this order; .mask and .position take the members of Data of the mask and of the position encoding, and a table " \
+  "is given by its address, as in {.position = {.table = &table}}"
 #define LADON_REJECT_OPTIONS(message, function, ...) LADON_REJECT(message) function(__VA_ARGS__, ...) LADON_REJECTED
 #define LADON_REJECT_MISTAKES(message, function, arguments, ...) \
   LADON_REJECT_OPTIONS(message, function, __VA_ARGS__);          \
