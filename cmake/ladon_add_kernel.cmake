@@ -134,6 +134,7 @@ function(ladon_add_kernel NAME)
     message(FATAL_ERROR "ladon_add_kernel: the name is '${NAME}'; allowed: "
       "lower-case letters, digits and _, because names in C begin with the name")
   endif()
+  ladon_kernel_check_project()
   foreach(suffix "" _code _header _describe_default)
     if(TARGET ${NAME}${suffix})
       message(FATAL_ERROR "ladon_add_kernel(${NAME}): the target ${NAME}${suffix} exists; allowed: another name")

@@ -126,6 +126,14 @@ function(ladon_kernel_refuse message)
   endif()
 endfunction()
 
+# Stops if the project cannot compile a kernel. A script without a project only checks arguments.
+function(ladon_kernel_check_project)
+  ladon_kernel_refuse("a kernel is compiled as C++, and the program that uses it need not be; write project(... LANGUAGES C \
+CXX)" NOT CMAKE_SCRIPT_MODE_FILE AND NOT CMAKE_CXX_COMPILER_LOADED)
+  ladon_kernel_refuse("the headers of Ladon are missing; first write find_package(ladon CONFIG REQUIRED COMPONENTS kernel) or \
+add_subdirectory(ladon)" NOT CMAKE_SCRIPT_MODE_FILE AND NOT TARGET ladon::ladon)
+endfunction()
+
 # Checks an argument by the vocabulary. The message has the allowed values as the vocabulary has them, but for a single
 # value the meaning of <n>, <integer>, <positive> and <number>.
 function(ladon_kernel_check_argument argument)

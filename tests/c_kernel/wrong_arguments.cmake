@@ -22,6 +22,37 @@ add_test(NAME ladon.kernel_arguments.assembler_string
   COMMAND ${CMAKE_COMMAND} -DMODULE=${PROJECT_SOURCE_DIR}/cmake/ladon_add_kernel.cmake
     -P ${CMAKE_CURRENT_SOURCE_DIR}/check_assembler_string.cmake)
 
+# ladon_add_wrong_project(<name> <message> <lines>...): adds a test of a project with these lines, with which CMake must
+# stop with <message>.
+function(ladon_add_wrong_project name message)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/wrong_project_${name})
+  list(JOIN ARGN "\n" lines)
+  file(CONFIGURE OUTPUT ${folder}/CMakeLists.txt CONTENT "cmake_minimum_required(VERSION 3.25)\n${lines}\n" @ONLY)
+  add_test(NAME ladon.kernel_project.${name} COMMAND ${CMAKE_COMMAND} -S ${folder} -B ${folder}/build -G Ninja)
+  string(REPLACE " " "[ \n]+" message "${message}")
+  set_tests_properties(ladon.kernel_project.${name} PROPERTIES PASS_REGULAR_EXPRESSION "${message}")
+endfunction()
+if(NOT CMAKE_CROSSCOMPILING)
+  set(add_kernel "include(${PROJECT_SOURCE_DIR}/cmake/ladon_add_kernel.cmake)" "ladon_add_kernel(one QUERIES 8 MODEL 16 HEADS 2)")
+  ladon_add_wrong_project(c "a kernel is compiled as C.., .* write project.... LANGUAGES C CXX" "project(x LANGUAGES C)"
+    ${add_kernel})
+  ladon_add_wrong_project(without_ladon "first write find_package.ladon CONFIG" "project(x LANGUAGES CXX)" ${add_kernel})
+  set(add_model "add_library(ladon::ladon INTERFACE IMPORTED)"
+    "include(${PROJECT_SOURCE_DIR}/cmake/ladon_add_model.cmake)")
+  ladon_add_wrong_project(model_folder "FOLDER is .*nowhere, which has no config.json" "project(x LANGUAGES CXX)"
+    ${add_model} "ladon_add_model(one FOLDER nowhere)")
+  ladon_add_wrong_project(model_without_folder "FOLDER is missing, the folder of a model" "project(x LANGUAGES CXX)"
+    ${add_model} "ladon_add_model(one TOKENS 8)")
+  ladon_add_wrong_project(model_argument "'DISPACH' is unknown. allowed: FOLDER, SOURCES" "project(x LANGUAGES CXX)"
+    ${add_model} "ladon_add_model(one FOLDER nowhere DISPACH)")
+endif()
+
+# Tests that make_kernel.cmake refuses a setting behind -P.
+add_test(NAME ladon.kernel_arguments.setting_behind_script
+  COMMAND ${CMAKE_COMMAND} -P ${PROJECT_SOURCE_DIR}/cmake/make_kernel.cmake one QUERIES 8 MODEL 16 HEADS 2 -DOUT=there)
+set_tests_properties(ladon.kernel_arguments.setting_behind_script PROPERTIES
+  PASS_REGULAR_EXPRESSION "-DOUT=there[ \n]+stands[ \n]+behind[ \n]+-P")
+
 set(some one QUERIES 8 MODEL 16 HEADS 2)
 ladon_add_wrong_arguments(name "the name is 'One-Two'. allowed: lower-case letters" One-Two QUERIES 8 MODEL 16 HEADS 2)
 ladon_add_wrong_arguments(unknown "'QERIES 8' is unknown. allowed: QUERIES, KEYS, MODEL" one QERIES 8 MODEL 16 HEADS 2)
