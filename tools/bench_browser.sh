@@ -6,6 +6,7 @@
 
 bench_browser() {
   local here=$root/bench/browser dir=$builds/bench-browser
+  if [[ " $* " = *" --engines "* ]]; then bench_browser_engines "$@"; fi
   if [[ " $* " = *" --minilm "* ]]; then bench_browser_minilm "$@"; fi
   if [[ " $* " = *" --keywords "* ]]; then bench_browser_keywords "$@"; fi
   need cmake ninja em++ node xsimd/xsimd.hpp
@@ -19,6 +20,14 @@ bench_browser() {
   fi
   bench_packages "$here" "$dir" || say 'npm cannot install the peers: missing peers are left out'
   exec node "$here/bench.mjs" --build "$dir" "$@"
+}
+
+# Measures several browsers in alternation. Never returns to bench_browser, like bench_browser_minilm.
+bench_browser_engines() {
+  need node npm
+  need_browsers chromium firefox webkit
+  wasm >&2
+  exec node "$root/bench/browser/engines/bench.mjs" "$@"
 }
 
 # Measures MiniLM. Never returns to bench_browser, because the last command of the function is exec, which replaces the

@@ -111,6 +111,7 @@ details() {
                                names a copy of CMSIS-DSP, also its instructions; --precision int8: with int8 weights
 ./dev bench browser [ARGS...]  WebAssembly modules in Chromium, beside ONNX Runtime Web and TensorFlow.js; --node also
                                measures in Node; --json FILE, --markdown FILE, --rounds N, --shapes 64,128,4 ...
+./dev bench browser --engines [--turns N]  kernels of the package in Chromium, Firefox and WebKitGTK, each beside its ceiling
 ./dev bench browser --minilm [ARGS...]  MiniLM from a text to its vector, beside transformers.js; --tokens 8 11 ...,
                                --starts N measures N starts, from a new page to the first vector
 ./dev bench browser --keywords [ARGS...]  KWT-1 from a second of sound to logits, and from features to logits, float32 and

@@ -168,6 +168,18 @@ test_package() {
     --test-reporter=tap --test-reporter-destination="$builds/node_tests.tap" tests/test_*.mjs tests/page/test_*.mjs)
 }
 
+# need_browsers BROWSER...: installs browsers that are missing.
+need_browsers() {
+  local one
+  for one in "$@"; do
+    case $one in
+      chromium) if [ -z "${LADON_CHROMIUM:-}" ]; then need chromium; fi ;;
+      firefox) if [ -z "${LADON_FIREFOX:-}" ]; then need firefox; fi ;;
+      webkit) need WebKitWebDriver Xvfb ;;
+    esac
+  done
+}
+
 # test_browsers [quick] [BROWSER...]: tests the package and the page in chromium, firefox and webkit (WebKitGTK), or only
 # in BROWSER... With `quick`, the page's benchmark measures only one shape.
 test_browsers() {
@@ -181,13 +193,7 @@ test_browsers() {
   done
   if [ ${#chosen[@]} = 0 ]; then chosen=(chromium firefox webkit); fi
   need node npm
-  for one in "${chosen[@]}"; do
-    case $one in
-      chromium) if [ -z "${LADON_CHROMIUM:-}" ]; then need chromium; fi ;;
-      firefox) if [ -z "${LADON_FIREFOX:-}" ]; then need firefox; fi ;;
-      webkit) need WebKitWebDriver Xvfb ;;
-    esac
-  done
+  need_browsers "${chosen[@]}"
   wasm
   import_stories
   (cd "$root/wasm" && npm run --silent build:demo) >&2

@@ -8,7 +8,7 @@ const filled = (count, scale) => Float32Array.from({ length: count }, (_, i) => 
 const product = (shape) => shape.reduce((a, b) => a * b, 1);
 
 /** Returns numbers for every tensor of a kernel. Vectors of a norm's factors are 1. */
-function weightsOf({ weights, layer = [], layers }) {
+export function weightsOf({ weights, layer = [], layers }) {
   const prefixes = layers ? Array.from({ length: layers }, (_, i) => `layers.${i}.`) : [""];
   const all = [...prefixes.flatMap((prefix) => layer.map((one) => ({ ...one, name: prefix + one.name }))), ...weights];
   const floats = all.filter(({ name }) => !/_(scale|row_sum)$/.test(name));
