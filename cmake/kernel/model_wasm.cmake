@@ -9,14 +9,7 @@
 function(ladon_model_modules)
   ladon_wasm_tools()
   ladon_wasm_variants(variants)
-  ladon_chosen_variants()
-  set(made "")
-  set(linked "")
-  foreach(variant IN LISTS variants)
-    ladon_model_module()
-  endforeach()
-  add_custom_target(${NAME}_modules ALL DEPENDS ${made})
-  add_dependencies(${NAME}_modules ${linked})
+  ladon_make_modules(ladon_model_module)
 endfunction()
 
 # Adds the module that ${variant} names (relaxed, simd or scalar).
