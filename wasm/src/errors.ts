@@ -10,19 +10,19 @@ import { textOf } from "./text.js";
  * - `"weights"`: no weights yet; tensors that are missing, unknown, misaligned or of another dtype; a damaged file
  * - `"shape"`: a tensor of another shape than the kernel reads
  * - `"attention"`: the last run kept no attention weights
- * - `"busy"`: `weights.load` of the instance is running
- * - `"closed"`: the instance was freed
+ * - `"busy"`: `weights.load` of the instance is running, or a run by several workers
+ * - `"closed"`: the instance or the model was freed
  * - `"memory"`: WebAssembly cannot allocate more memory
  * - `"unknown-kernel"`: the package ships no such kernel
- * - `"not-a-module"`: the bytes are not WebAssembly, or `ladon_add_kernel` did not make the module: the description
- *   or the exports are wrong, or a function of the module trapped
+ * - `"not-a-module"`: the bytes are not WebAssembly, or neither `ladon_add_kernel` nor `./dev import` made the module:
+ *   the description or the exports are wrong, or a function of the module trapped
  * - `"version"`: the module was made for another version of this package
  * - `"unsupported"`: this engine lacks WebAssembly, or the instructions of the variant
  * - `"network"`: a file could not be read
  * - `"worker"`: a worker of a kernel with threads could not start, or failed; its instance cannot run any more
  * - `"microphone"`: the browser gives no microphone: the permission was denied, or there is no device
  * - `"aborted"`: the caller's signal aborted the call; the signal's reason is the `cause`
- * - `"status"`: the kernel rejected a call that the binding accepted; `actual` is the `ladon_status` of the C header
+ * - `"status"`: the module rejected a call that the binding accepted; `actual` is the status of the C header
  */
 export type ErrorCode =
   | "length"

@@ -192,15 +192,17 @@ export interface Weights {
   /**
    * Streams a safetensors file into the instance's memory. The tensors that the kernel reads have the dtype F32, F16 or
    * BF16. For an int8 kernel, the binding quantises the matrices while they arrive, row by row. The file may also have
-   * I8 matrices with scales, as in `set`. A bfloat16 kernel takes BF16 matrices unchanged, and others are rounded. All other tensors of the file are kept unchanged and may have any dtype.
-   * After an error or an abort, the weights are unchanged.
+   * I8 matrices with scales, as in `set`. For a bfloat16 kernel, matrices of another dtype than BF16 are rounded. All
+   * other tensors of the file are kept unchanged and may have any dtype. After an error or an abort, the weights are
+   * unchanged.
    */
   load(source: WeightsSource, options?: LoadWeightsOptions): Promise<void>;
   /**
    * Returns a view of the tensor `name` of the file or record that the weights came from. The view is valid until the
    * next call. If an int8 kernel quantised a matrix X, the tensor X is an Int8Array. X_scale has its scales
-   * (Float32Array), and X_row_sum the sums of its rows (Int32Array). A matrix of a bfloat16 kernel is a Uint16Array. For an F16 or BF16 tensor that the kernel does not
-   * need, returns a copy as a Float32Array. Throws a LadonError "weights" if the tensor has another type than `type`.
+   * (Float32Array), and X_row_sum the sums of its rows (Int32Array). A matrix of a bfloat16 kernel is a Uint16Array. For
+   * an F16 or BF16 tensor that the kernel does not need, returns a copy as a Float32Array. Throws a LadonError "weights"
+   * if the tensor has another type than `type`.
    */
   tensor(name: string): WeightArray;
   tensor(name: string, type: "float32"): Float32Array;

@@ -2,6 +2,10 @@
 // BERT's uncased WordPiece (Devlin et al., arXiv 1810.04805; google-research/bert, tokenization.py). A text is split
 // into words. Each word is split, from its beginning, into the longest pieces in the vocabulary. The Unicode tables are
 // those of the engine.
+//
+// The library of tokenizer.ts cannot take the place of this file. Version 0.2.0 gives other ids than the model was
+// trained with for 2 of the 37 texts of the conformance data: it writes a final sigma, and joins ideographs above U+FFFF.
+// A text of 300,000 combining marks takes it 194 s (this file: 1.5 s). It would also add 11 KB, gzipped, to minilm.js.
 import { checkCount, checkText } from "./check.js";
 import { LadonError } from "./index.js";
 
