@@ -138,7 +138,9 @@ import_test_models() {
   local here=$root/wasm/tests/models/imported name
   node "$root/wasm/tests/models/make_classifier.mjs" "$here/checkpoint/classifier"
   node "$root/wasm/tests/models/make_classifier.mjs" "$here/checkpoint/tagger" rows
-  for name in gpt2 t5; do import_model "$root/tests/data/families/$name" --wasm "$here/$name" --tokens 32; done
+  node "$root/wasm/tests/models/make_writer.mjs" "$root/tests/data/families/t5" "$here/checkpoint/t5"
+  import_model "$root/tests/data/families/gpt2" --wasm "$here/gpt2" --tokens 32
+  import_model "$here/checkpoint/t5" --wasm "$here/t5" --tokens 32
   for name in classifier tagger; do import_model "$here/checkpoint/$name" --wasm "$here/$name"; done
 }
 

@@ -39,18 +39,23 @@ std::string function(const CFunction& called, const Program& program) {
          "," + member("hasRows", called.has_rows) + "}";
 }
 
-std::string texts(const Program& program) {
-  if (!program.generation || program.generation->source) return "";  // wasm/src has no texts behind an encoder
-  return ",\"texts\":{" + member("most", program.generation->tokens) + "," +
-         member("vocabulary", program.generation->vocabulary) + "}";
-}
-
 // Returns the objects of a list, as the members of a JSON array.
 template <class List, class Text>
 std::string array(const List& list, Text&& text) {
   std::string all;
   for (const auto& one : list) all += (all.empty() ? "" : ",") + text(one);
   return "[" + all + "]";
+}
+
+std::string texts(const Program& program) {
+  if (!program.generation) return "";
+  const Generation& generation = *program.generation;
+  std::string text =
+      ",\"texts\":{" + member("most", generation.tokens) + "," + member("vocabulary", generation.vocabulary);
+  if (generation.source)
+    text += "," + member("source", generation.source->name) + ",\"starts\":" +
+            array(program.choices.text_tokens.starts, [](std::int32_t id) { return std::to_string(id); });
+  return text + "}";
 }
 
 }  // namespace

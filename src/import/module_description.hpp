@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes the functions of a model for the WebAssembly modules (wasm/src/model-section.ts reads the description).
+// Describes the functions of a model for the WebAssembly modules (wasm/src/model-description.ts reads the description).
 #pragma once
 
 #include "c_files.hpp"

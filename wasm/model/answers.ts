@@ -1,7 +1,6 @@
 // Shows what a model computes.
 import { make } from "../demo/dom.js";
-import type { ModelInputs } from "../src/model-inputs.js";
-import type { Model } from "../src/whole-model.js";
+import type { Generator, Model, ModelInputs } from "../src/model.js";
 
 const firstOf = (values: Float32Array): string =>
   `${Array.from(values.subarray(0, 8), (value) => value.toFixed(4)).join(", ")}${values.length > 8 ? ", …" : ""}`;
@@ -42,6 +41,24 @@ export function answerOf(model: Model, inputs: ModelInputs, labels: readonly str
   }
   const { last, rows, width } = model.run(inputs);
   return [make("p", {}, `${rows} rows of ${width} numbers: ${firstOf(last)}`)];
+}
+
+/** Writes a text into `place`, token by token. Without a tokenizer, writes token ids. Returns the number of tokens. */
+export async function writeText(
+  place: HTMLElement,
+  generator: Generator,
+  prompt: string | readonly number[],
+  signal: AbortSignal,
+): Promise<number> {
+  let tokens = 0;
+  const isText = typeof prompt === "string";
+  const isContinued = generator.model.description.texts?.source === undefined;
+  place.textContent = isText && isContinued ? prompt : "";
+  for await (const { id, text } of generator.generate(prompt, { tokens: 200, signal })) {
+    place.append(isText ? text : `${id} `);
+    ++tokens;
+  }
+  return tokens;
 }
 
 /** Shows the cosine of the vectors of two texts. */

@@ -1,8 +1,9 @@
-// The page of an imported model: loads the model, and shows what it computes from a text or from token ids.
+// The page of an imported model: loads the model, and shows what it computes from a text or from token ids. A language
+// model writes a text.
 import { byId, make, showProblem } from "../demo/dom.js";
-import { Model } from "../src/model.js";
+import { Generator, Model } from "../src/model.js";
 import type { Tokenizer } from "../src/tokenizer.js";
-import { answerOf, comparisonOf } from "./answers.js";
+import { answerOf, comparisonOf, writeText } from "./answers.js";
 
 interface Settings {
   readonly name: string;
@@ -13,7 +14,7 @@ interface Settings {
 }
 declare const modelSettings: Settings;
 
-const { name, sha256, labels, hasTokenizer } = modelSettings;
+const { name, sha256, labels, eos, hasTokenizer } = modelSettings;
 const form = byId("form", HTMLFormElement);
 const problem = byId("problem", HTMLElement);
 const answer = byId("answer", HTMLElement);
@@ -38,7 +39,8 @@ const idsIn = (text: string): number[] => (text.match(/-?\d+/g) ?? []).map(Numbe
 
 /** Adds a field for each input, and a second text to compare if the model makes a vector of a text. */
 function showForm({ description }: Model, tokenizer: Tokenizer | undefined): HTMLTextAreaElement[] {
-  const labelsOfFields = description.inputs.map((input) => (description.inputs.length > 1 ? input.name : tokenizer ? "A text" : "Token ids"));
+  const inputs = description.texts ? description.inputs.slice(0, 1) : description.inputs;
+  const labelsOfFields = inputs.map((input) => (inputs.length > 1 ? input.name : tokenizer ? "A text" : "Token ids"));
   if (labelsOfFields.length === 1 && description.functions.some((one) => one.name === "pool")) {
     labelsOfFields.push(tokenizer ? "Another text, to compare" : "Other token ids, to compare");
   }
@@ -47,7 +49,7 @@ function showForm({ description }: Model, tokenizer: Tokenizer | undefined): HTM
     form.append(make("label", { for: field.id }, label), field);
     return field;
   });
-  form.append(make("button", {}, "Compute"));
+  form.append(make("button", {}, description.texts ? "Write" : "Compute"));
   form.hidden = false;
   return fields;
 }
@@ -67,6 +69,25 @@ function compute(model: Model, tokenizer: Tokenizer | undefined, fields: readonl
   answer.replaceChildren(...shown, make("p", {}, `Time: ${time}`));
 }
 
+let writing: AbortController | undefined;
+
+/** Writes a text. Stops an earlier text. */
+async function write(generator: Generator, prompt: string | readonly number[]): Promise<void> {
+  writing?.abort();
+  const { signal } = (writing = new AbortController());
+  const place = make("p", { id: "text" });
+  answer.setAttribute("aria-busy", "true"); // screen readers read the text when it has ended
+  answer.replaceChildren(place);
+  const begin = performance.now();
+  try {
+    const tokens = await writeText(place, generator, prompt, signal);
+    answer.append(make("p", {}, `${tokens} tokens, ${((performance.now() - begin) / Math.max(tokens, 1)).toFixed(1)} ms each`));
+  } catch (error) {
+    if (!signal.aborted) showProblem(problem, error);
+  }
+  if (!signal.aborted) answer.setAttribute("aria-busy", "false");
+}
+
 async function start(): Promise<void> {
   const [model, tokenizer] = await Promise.all([loadModel(), loadTokenizer()]);
   const { description } = model;
@@ -78,9 +99,12 @@ async function start(): Promise<void> {
     return;
   }
   const fields = showForm(model, tokenizer);
+  const generator = description.texts && new Generator(model, { tokenizer, eos });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     showProblem(problem);
+    const text = fields[0]!.value;
+    if (generator) return void write(generator, tokenizer ? text : idsIn(text));
     try {
       compute(model, tokenizer, fields);
     } catch (error) {

@@ -51,6 +51,10 @@ export const checkSignal = (signal: any): void => {
   if (signal != null && classOf(signal) !== "AbortSignal") fail("option", "signal", "an AbortSignal", signal);
 };
 
+export const checkProgress = (progress: any): void => {
+  if (progress != null && typeof progress !== "function") fail("option", "progress", "a function", progress);
+};
+
 /**
  * Returns `value`. Throws "option" if the value is not a number. Without this check, comparing a symbol would throw a
  * TypeError.

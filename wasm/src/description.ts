@@ -2,6 +2,7 @@
 import { isSize } from "./check.js";
 import { isWeightType, type WeightType } from "./element-types.js";
 import { fail } from "./fail.js";
+import { readSection } from "./module-section.js";
 import { arrayTypes, numberTypes } from "./option-types.js";
 import type { Variant } from "./variants.js";
 
@@ -210,21 +211,11 @@ const checkDescription = (given: any): void => {
   if (wrong.length) fail("not-a-module", "description of a module", `fields ${wrong}`, "other values or none");
 };
 
-const parse = (section: BufferSource): unknown => {
-  try {
-    return JSON.parse(new TextDecoder().decode(section), (_, value) => Object.freeze(value));
-  } catch (cause) {
-    return fail("not-a-module", "description of a module", "JSON", cause, cause);
-  }
-};
-
 /** Reads and checks a module's description. The description is frozen. */
 export const describe = (module: WebAssembly.Module): Description => {
-  const [section] = WebAssembly.Module.customSections(module, "ladon");
-  if (!section) fail("not-a-module", "module", "a section that ladon_add_kernel makes", "none");
-  const description = parse(section!);
+  const description = readSection(module, "ladon_add_kernel");
   checkDescription(description);
-  return description as Description;
+  return description;
 };
 
 /**

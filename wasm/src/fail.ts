@@ -8,6 +8,10 @@ export const fail = (...about: ConstructorParameters<typeof LadonError>): never 
   throw new LadonError(...about);
 };
 
+/** Returns the error of a call whose signal was aborted. */
+export const abortOf = ({ reason }: AbortSignal): LadonError =>
+  new LadonError("aborted", `aborted: ${textOf(reason)}`, undefined, undefined, reason);
+
 /** Throws a {@link LadonError} whose cause is another error. The message contains the text of the other error. */
 export const failFor = (code: ErrorCode, cause: unknown, what: string = code): never =>
   fail(code, `${what}: ${textOf(cause)}`, undefined, undefined, cause);

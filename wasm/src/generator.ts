@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Continues a text with an imported model that has a language model's head.
-import { checkCount, checkOptions, checkSignal } from "./check.js";
-import { fail } from "./fail.js";
-import type { ModelDescription, ModelInput } from "./model-section.js";
-import { type SamplingOptions, samplerOf } from "./sampling.js";
+// Writes texts with an imported model that has a language model's head.
+import { checkCount, checkOptions, checkSignal, isSize } from "./check.js";
+import { abortOf, fail } from "./fail.js";
+import type { ModelDescription, ModelInput } from "./model-description.js";
+import { noToken, type SamplingOptions, samplerOf } from "./sampling.js";
+import type { TextOptions } from "./text-cache.js";
 import type { Tokenizer } from "./tokenizer.js";
 
 /** A Model, or the model of a wrapper, with a head. */
 export interface LanguageModel {
   readonly description: Pick<ModelDescription, "name" | "inputs" | "functions" | "texts">;
   head(inputs: any): Float32Array;
-  logits?(ids: readonly number[]): Float32Array;
+  logits?(ids: readonly number[], options?: TextOptions): Float32Array;
 }
 
 export interface GeneratorOptions {
-  /** The tokenizer of the model. Without a tokenizer, prompts are token ids, and tokens have no text. */
+  /** The tokenizer of the model. Without a tokenizer, prompts are numbers, and tokens have no text. */
   readonly tokenizer?: Tokenizer;
   /** The ids of tokens that end a text, as `eos` of the wrapper that `./dev import --wasm` wrote. */
   readonly eos?: readonly number[];
@@ -23,6 +24,11 @@ export interface GeneratorOptions {
 export interface GenerateOptions extends SamplingOptions {
   /** The largest number of new tokens. By default, a text ends where the model has no room for more tokens. */
   readonly tokens?: number;
+  /**
+   * In a model with an encoder and a decoder: the ids with which the decoder's text begins. The default is `texts.starts`
+   * of the model's description.
+   */
+  readonly starts?: ArrayLike<number>;
   readonly signal?: AbortSignal;
 }
 
@@ -53,6 +59,15 @@ const decoderOf = (tokenizer: Tokenizer | undefined, prompt: readonly number[]):
   };
 };
 
+/** How the logits of a text are computed. */
+interface Writing {
+  /** The tokens with which the text begins. */
+  readonly ids: number[];
+  logits(ids: readonly number[]): Float32Array;
+}
+
+const isNumbers = (values: any): values is ArrayLike<number> => typeof values === "object" && isSize(values?.length);
+
 export class Generator {
   readonly model: LanguageModel;
   readonly #input: ModelInput;
@@ -62,39 +77,44 @@ export class Generator {
   /** Throws "option" if the model has no head that gives a logit for each token. */
   constructor(model: LanguageModel, options: GeneratorOptions = {}) {
     checkOptions(options, ["tokenizer", "eos"]);
-    const { inputs, functions, name } = model.description;
+    const { tokenizer, eos = [] } = options;
+    if (typeof model?.description !== "object") fail("option", "model", "a Model (await Model.load(...))", model);
+    if (!Array.isArray(eos)) fail("option", "eos", "an array of token ids", eos);
+    const { inputs, functions, texts, name } = model.description;
     const head = functions.find((one) => one.name === "head");
-    const [input] = inputs;
-    if (inputs.length !== 1 || input!.kind !== "ids" || head?.width !== input!.rows || head.hasRows) {
-      fail("option", name, "a language model of one text, with logits of all tokens", functions.map((one) => one.name));
+    const input = inputs.find((one) => one.name === texts?.source) ?? inputs[0]!;
+    const writes = inputs.length === 1 && input.kind === "ids" && head?.width === input.rows && !head.hasRows;
+    if (!writes && !texts?.source) {
+      fail("option", name, "a language model, with logits of all tokens", functions.map((one) => one.name));
     }
     this.model = model;
-    this.#input = input!;
-    this.#tokenizer = options.tokenizer;
-    this.#eos = options.eos ?? [];
+    this.#input = input;
+    this.#tokenizer = tokenizer;
+    this.#eos = eos;
   }
 
   /**
-   * Generates the tokens that follow the prompt: a text or token ids. The iteration ends at a token of `eos`, which is
-   * not returned. If the signal is aborted, throws "aborted".
+   * Generates the tokens that follow the prompt: a text or token ids. In a model with an encoder and a decoder, the
+   * prompt is the input of the encoder, such as a text or the samples of a sound, and the decoder's tokens are generated.
+   * The iteration ends at a token of `eos`, which is not returned. If the signal is aborted, throws "aborted".
    */
   async *generate(
     prompt: string | ArrayLike<number>,
     options: GenerateOptions = {},
   ): AsyncGenerator<GeneratedToken, void, undefined> {
-    checkOptions(options, ["tokens", "signal", "temperature", "topK", "topP", "seed"]);
+    checkOptions(options, ["tokens", "starts", "signal", "temperature", "topK", "topP", "seed"]);
     const { tokens = Infinity, signal } = options;
     checkSignal(signal);
     if (tokens !== Infinity) checkCount("tokens", tokens, 2 ** 31);
     const choose = samplerOf(options);
-    const ids = this.#idsOf(prompt);
+    const { ids, logits } = this.#begin(this.#numbersOf(prompt), options.starts);
     const textOf = decoderOf(this.#tokenizer, ids);
-    const most = Math.min(this.#input.most, ids.length + tokens);
+    const most = Math.min(this.model.description.texts?.most ?? this.#input.most, ids.length + tokens);
     let begin = performance.now();
     while (ids.length < most) {
-      if (signal?.aborted) fail("aborted", `generate: ${signal.reason}`, undefined, undefined, signal.reason);
-      const id = choose(this.#logits(ids));
-      if (this.#eos.includes(id)) return;
+      if (signal?.aborted) throw abortOf(signal);
+      const id = choose(logits(ids));
+      if (id === noToken || this.#eos.includes(id)) return;
       ids.push(id);
       yield { id, text: textOf(id) };
       if (performance.now() - begin < slice) continue;
@@ -103,14 +123,27 @@ export class Generator {
     }
   }
 
-  /** A model without caches computes the whole text again. */
-  #logits(ids: readonly number[]): Float32Array {
+  #begin(numbers: number[], starts: ArrayLike<number> | undefined): Writing {
     const { model } = this;
-    return model.description.texts && model.logits ? model.logits(ids) : model.head({ [this.#input.name]: ids });
+    const { texts } = model.description;
+    if (texts?.source) {
+      const ids = Array.from(starts ?? texts.starts ?? []);
+      if (!ids.length) fail("option", "starts", "token ids, because the model's settings have none", starts);
+      const prompt = ids.length;
+      return { ids, logits: (all) => model.logits!(all, { source: numbers, prompt }) };
+    }
+    if (starts !== undefined) fail("option", "starts", "none (the model has no encoder)", starts);
+    const prompt = numbers.length;
+    // A model without caches computes the whole text again.
+    const whole = (all: readonly number[]): Float32Array => model.head({ [this.#input.name]: all });
+    return { ids: numbers, logits: texts && model.logits ? (all) => model.logits!(all, { prompt }) : whole };
   }
 
-  #idsOf(prompt: string | ArrayLike<number>): number[] {
-    if (typeof prompt !== "string") return Object(prompt) === prompt ? Array.from(prompt) : fail("option", "prompt", "a text or ids", prompt);
+  /** Returns a copy of the numbers, or the ids of a text. */
+  #numbersOf(prompt: string | ArrayLike<number>): number[] {
+    if (isNumbers(prompt)) return Array.from(prompt);
+    const { kind } = this.#input;
+    if (typeof prompt !== "string" || kind !== "ids") return fail("option", "prompt", kind === "ids" ? "a text or ids" : "numbers", prompt);
     return this.#tokenizer ? this.#tokenizer.encode(prompt) : fail("option", "prompt", "token ids (no tokenizer)", "a text");
   }
 }

@@ -2,7 +2,7 @@
 // Checks the inputs of a model, and copies them into the memory of its module.
 import { fail } from "./fail.js";
 import type { Block, ModuleMemory } from "./memory.js";
-import type { ModelInput } from "./model-section.js";
+import type { ModelInput } from "./model-description.js";
 
 /** The inputs of a model: for each name, token ids or floats, row-major. */
 export type ModelInputs = Readonly<Record<string, ArrayLike<number>>>;

@@ -3,7 +3,7 @@
 import { relaxedDot } from "./activations.js";
 import { classOf } from "./check.js";
 import { fail } from "./fail.js";
-import { describeModel } from "./model-section.js";
+import { describeModel } from "./model-description.js";
 import { compile, isUrl, withVariant } from "./module-place.js";
 import { addressOf, isBytes, readBytes, unshared } from "./read.js";
 import { fastestFirst, type Variant } from "./variants.js";

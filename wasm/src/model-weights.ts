@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams the weights of a model into the memory of its module.
 import { ByteStream } from "./byte-stream.js";
-import { fail } from "./fail.js";
+import { abortOf, fail } from "./fail.js";
 import type { Block, ModuleMemory } from "./memory.js";
-import { failRead, sha256Of, textIn } from "./read.js";
+import { sha256Of, textIn } from "./read.js";
 import type { WeightsSource } from "./types.js";
 import { cached, cacheKey, keep } from "./weights-cache.js";
 
@@ -22,7 +22,7 @@ export interface ModelWeightsOptions {
 const headerBytes = 64; // include/ladon/model/weight_image.hpp
 
 /** Returns the size of the file, which its header has. */
-const readSize = async (file: ByteStream, signal?: AbortSignal): Promise<[header: Uint8Array, size: number]> => {
+const readSize = async (file: ByteStream, signal: AbortSignal): Promise<[header: Uint8Array, size: number]> => {
   file.expect(headerBytes);
   const header = await file.collect(headerBytes);
   if (!String.fromCharCode(...header).startsWith("ladonimg")) {
@@ -31,7 +31,7 @@ const readSize = async (file: ByteStream, signal?: AbortSignal): Promise<[header
   const size = Number(new DataView(header.buffer, header.byteOffset).getBigUint64(8, true));
   if (!(size >= headerBytes && size < 2 ** 32)) fail("weights", `size of ${file.name}`, "less than 4 GB", size);
   file.expect(size - headerBytes);
-  signal?.throwIfAborted();
+  if (signal.aborted) throw abortOf(signal);
   return [header, size];
 };
 
@@ -56,7 +56,7 @@ const readWeights = async (memory: ModuleMemory, source: WeightsSource, options:
   } catch (error) {
     memory.release(block);
     file.cancel();
-    return failRead("weights", error, signal);
+    throw error;
   }
 };
 

@@ -2,7 +2,7 @@
 // Streams safetensors files into the memory of an instance. index.js imports this file only on demand, because weights
 // that are given as arrays do not need it.
 import { ByteStream } from "./byte-stream.js";
-import { checkOptions, checkSignal } from "./check.js";
+import { checkOptions, checkProgress, checkSignal } from "./check.js";
 import { fail } from "./fail.js";
 import { fusedNames } from "./generated/checkpoint-names.js";
 import { textIn } from "./read.js";
@@ -135,9 +135,8 @@ const readFile = async (file: ByteStream, { store }: Destination, options: LoadW
 
 const checkLoadOptions = (options: LoadWeightsOptions): void => {
   checkOptions(options, ["prefix", "progress", "signal"]);
-  const { progress, signal } = options;
-  checkSignal(signal);
-  if (progress != null && typeof progress !== "function") fail("option", "progress", "a function", progress);
+  checkSignal(options.signal);
+  checkProgress(options.progress);
 };
 
 /**

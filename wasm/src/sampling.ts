@@ -25,7 +25,15 @@ const randomOf = (seed: number): (() => number) => {
   };
 };
 
-const likeliest = (logits: Float32Array): number => logits.reduce((best, value, i) => (value > logits[best]! ? i : best), 0);
+/** Not a token: no logit is a number above -Infinity. */
+export const noToken = -1;
+
+/** Returns the index of the largest logit, the first of equal logits. Skips NaN and -Infinity. */
+const likeliest = (logits: Float32Array): number => {
+  let [found, largest] = [noToken, -Infinity];
+  for (let i = 0; i < logits.length; ++i) if (logits[i]! > largest) [found, largest] = [i, logits[i]!];
+  return found;
+};
 
 const checkSampling = ({ temperature = 0, topK = 1, topP = 1, seed = 0 }: SamplingOptions): void => {
   const isTemperature = checkNumber("temperature", temperature) >= 0 && temperature < Infinity;
@@ -35,14 +43,17 @@ const checkSampling = ({ temperature = 0, topK = 1, topP = 1, seed = 0 }: Sampli
   checkCount("seed", seed, 2 ** 32 - 1);
 };
 
-/** Returns a function that chooses a token from logits. */
+/** Returns a function that chooses a token from logits, or noToken. It never chooses a logit that is NaN or -Infinity. */
 export const samplerOf = (options: SamplingOptions): ((logits: Float32Array) => number) => {
   checkSampling(options);
   const { temperature = 0, topK = Infinity, topP = 1, seed = Math.floor(2 ** 32 * Math.random()) } = options;
   if (temperature === 0) return likeliest;
   const random = randomOf(seed);
   return (logits) => {
-    const order = Array.from(logits.keys()).sort((a, b) => logits[b]! - logits[a]!).slice(0, topK);
+    const best = likeliest(logits);
+    if (best === noToken || logits[best] === Infinity) return best;
+    const possible = Array.from(logits.keys()).filter((id) => logits[id]! > -Infinity);
+    const order = possible.sort((a, b) => logits[b]! - logits[a]!).slice(0, topK);
     const weights = order.map((id) => Math.exp((logits[id]! - logits[order[0]!]!) / temperature));
     const total = weights.reduce((a, b) => a + b, 0);
     let kept = 0;
@@ -53,6 +64,6 @@ export const samplerOf = (options: SamplingOptions): ((logits: Float32Array) => 
       rest -= weights[i]!;
       if (rest < 0) return order[i]!;
     }
-    return order[kept - 1] ?? 0;
+    return order[kept - 1]!;
   };
 };

@@ -1,9 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // The logits of growing texts. The caches of the latest text stay in the memory of the module, so that only the tokens
 // that are new since the last call are computed (src/import/c_text.cpp).
+import { checkCount, checkOptions } from "./check.js";
+import { fail } from "./fail.js";
 import type { Block, ModuleMemory } from "./memory.js";
-import type { ModelTexts } from "./model-section.js";
+import { InputBlocks } from "./model-inputs.js";
+import type { ModelInput, ModelTexts } from "./model-description.js";
 import { checkModelStatus } from "./model-status.js";
+
+export interface TextOptions {
+  /** In a model with an encoder and a decoder: the input of the encoder. */
+  readonly source?: ArrayLike<number>;
+  /**
+   * The number of ids in the prompt. The default is all ids of the call with which a text begins. The settings of some
+   * models name tokens that must not follow the prompt (`begin_suppress_tokens`): their logits are then -Infinity.
+   */
+  readonly prompt?: number;
+}
+
+/** The ids in the caches, and the numbers with which their text began. */
+interface Known {
+  readonly ids: readonly number[];
+  readonly prompt: number;
+  readonly source: readonly number[] | undefined;
+}
+
+const isEqual = (a: ArrayLike<number> = [], b: ArrayLike<number> = []): boolean =>
+  a.length === b.length && Array.prototype.every.call(a, (one, i) => one === b[i]);
 
 export class TextCache {
   readonly #memory: ModuleMemory;
@@ -11,32 +34,46 @@ export class TextCache {
   readonly #text: Block;
   readonly #ids: Block;
   readonly #next: Block;
-  #cached: number[] = [];
+  readonly #sources: InputBlocks;
+  #known: Known | undefined;
 
-  constructor(memory: ModuleMemory, texts: ModelTexts) {
+  constructor(memory: ModuleMemory, texts: ModelTexts, inputs: readonly ModelInput[]) {
     this.#memory = memory;
     this.#texts = texts;
     this.#text = memory.allocate(memory.call("text_bytes"));
     this.#ids = memory.allocate(4 * texts.most);
     this.#next = memory.allocate(4);
+    this.#sources = new InputBlocks(memory, inputs.filter(({ name }) => name === texts.source));
   }
 
   /** Returns a copy of the logits of the token that follows `ids`. */
-  logits(ids: readonly number[]): Float32Array {
-    const known = this.#cached;
-    const continues = known.length > 0 && known.length < ids.length && known.every((id, i) => id === ids[i]);
-    this.#cached = []; // a call that fails leaves no text
-    if (continues) {
-      for (const id of ids.slice(known.length)) this.#call("text_next", id);
-    } else {
-      // A text that is too long needs no room: the module refuses its length.
-      const room = new Int32Array(this.#memory.exports.memory.buffer, this.#ids.at, this.#texts.most);
-      room.set(ids.slice(0, this.#texts.most));
-      this.#call("text_start", this.#ids.at, ids.length, 0);
+  logits(ids: readonly number[], { source, prompt }: TextOptions): Float32Array {
+    if ((source === undefined) !== (this.#texts.source === undefined)) {
+      fail("option", "source", this.#texts.source ?? "none (the model has no encoder)", source);
     }
-    this.#cached = Array.from(ids);
+    const known = this.#known;
+    this.#known = undefined; // a call that fails leaves no text
+    const continues =
+      known &&
+      known.ids.length < ids.length &&
+      isEqual(known.ids, ids.slice(0, known.ids.length)) &&
+      (prompt ?? known.prompt) === known.prompt &&
+      isEqual(known.source, source);
+    const begun = continues ? known : this.#start(ids, source, prompt);
+    for (const id of ids.slice(begun.ids.length)) this.#call("text_next", id);
+    this.#known = { ...begun, ids: Array.from(ids) };
     const at = this.#memory.call("text_logits", this.#text.at);
     return this.#memory.floats(at, this.#texts.vocabulary).slice();
+  }
+
+  /** Begins a text with its prompt. */
+  #start(ids: readonly number[], source?: ArrayLike<number>, length: number = ids.length): Known {
+    const prompt = ids.slice(0, checkCount("prompt", length, ids.length));
+    const of = source ? this.#sources.write({ [this.#texts.source!]: source }) : [];
+    // A prompt that is too long needs no room: the module refuses its length.
+    new Int32Array(this.#memory.exports.memory.buffer, this.#ids.at, this.#texts.most).set(prompt.slice(0, this.#texts.most));
+    this.#call("text_start", ...of, this.#ids.at, prompt.length, 0);
+    return { ids: prompt, prompt: prompt.length, source: source && Array.from(source) };
   }
 
   #call(name: "text_start" | "text_next", ...args: number[]): void {

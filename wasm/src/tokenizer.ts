@@ -49,8 +49,10 @@ export class Tokenizer {
   }
 
   /** Returns the token ids of a text. */
-  encode(text: string, { specialTokens = true }: EncodeOptions = {}): number[] {
+  encode(text: string, options: EncodeOptions = {}): number[] {
     checkText("text", text);
+    checkOptions(options, ["specialTokens"]);
+    const { specialTokens = true } = options;
     return this.#library.encode(text, { add_special_tokens: specialTokens }).ids;
   }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes a whole model, which `./dev import FOLDER --wasm DIR` has made into modules and a file of weights.
-import { checkOptions, checkSignal } from "./check.js";
+import { checkOptions, checkProgress, checkSignal } from "./check.js";
 import { fail } from "./fail.js";
 import { type Block, ModuleMemory } from "./memory.js";
 import { InputBlocks, type ModelInputs } from "./model-inputs.js";
-import { describeModel, type ModelDescription, type ModelFunction } from "./model-section.js";
+import { describeModel, type ModelDescription, type ModelFunction } from "./model-description.js";
 import { loadModule, type ModelSource, type ModuleOptions } from "./model-source.js";
 import { checkModelStatus } from "./model-status.js";
 import { loadWeights, type ModelWeightsOptions } from "./model-weights.js";
-import { TextCache } from "./text-cache.js";
+import { TextCache, type TextOptions } from "./text-cache.js";
 
 export interface ModelOptions extends ModuleOptions, ModelWeightsOptions {
   readonly module: ModelSource;
@@ -41,6 +41,7 @@ export class Model<Inputs extends ModelInputs = ModelInputs> {
   static async load<Inputs extends ModelInputs = ModelInputs>(options: ModelOptions): Promise<Model<Inputs>> {
     checkOptions(options, ["module", "weights", "sha256", "progress", "signal", "cache", "variant"]);
     checkSignal(options.signal);
+    checkProgress(options.progress);
     const module = await loadModule(options.module, options);
     const memory = new ModuleMemory(module);
     const { at, bytes } = await loadWeights(memory, options);
@@ -75,14 +76,16 @@ export class Model<Inputs extends ModelInputs = ModelInputs> {
   }
 
   /**
-   * Computes the logits of the token that follows the text `ids`, in a language model. The model keeps the caches of the
-   * latest text: if `ids` continue that text, only the new tokens are computed.
+   * Computes the logits of the token that follows the text `ids`, in a language model. With an encoder, `options` must
+   * have its input, `source`. The model keeps the caches of the latest text: if `ids` continue that text, and the source
+   * is equal, only the new tokens are computed.
    */
-  logits(ids: readonly number[]): Float32Array {
+  logits(ids: readonly number[], options: TextOptions = {}): Float32Array {
     const memory = this.#alive();
-    const { texts, name } = this.description;
-    if (!texts) return fail("option", name, "a language model", this.description.functions.map((one) => one.name));
-    return (this.#texts ??= new TextCache(memory, texts)).logits(ids);
+    const { texts, inputs, name, functions } = this.description;
+    if (!texts) return fail("option", name, "a language model", functions.map((one) => one.name));
+    checkOptions(options, ["source", "prompt"]);
+    return (this.#texts ??= new TextCache(memory, texts, inputs)).logits(ids, options);
   }
 
   /** Frees the memory. Results stay valid. */

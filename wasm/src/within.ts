@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits for a promise of the browser that may never settle.
 import { type ErrorCode, LadonError } from "./errors.js";
-import { textOf } from "./text.js";
+import { abortOf } from "./fail.js";
 
 export interface Wait {
   /** The code of the error after `limit` milliseconds. */
@@ -12,9 +12,6 @@ export interface Wait {
   readonly limit: number;
   readonly signal?: AbortSignal | undefined;
 }
-
-const abortOf = ({ reason }: AbortSignal): LadonError =>
-  new LadonError("aborted", `aborted: ${textOf(reason)}`, undefined, undefined, reason);
 
 /** Returns what `promise` gives. Throws after `limit` milliseconds, and "aborted" when the signal aborts. */
 export const within = async <T>(promise: Promise<T>, { code, what, limit, signal }: Wait): Promise<T> => {

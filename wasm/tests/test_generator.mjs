@@ -5,7 +5,8 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Generator, Model } from "../dist/model.js";
 import { Tokenizer } from "../dist/tokenizer.js";
-import { skipWithoutStories, stories } from "./models/imported.mjs";
+import { variants } from "./kernels.mjs";
+import { importedFolder, skipWithoutStories, stories } from "./models/imported.mjs";
 import { refuses } from "./refuses.mjs";
 
 const words = ["<s>", "</s>", "a", "b", "c", "\u00e9"];
@@ -22,6 +23,22 @@ const counting = (most = 8) => ({
     logits[(ids.at(-1) + 1) % 6] = 2;
     logits[(ids.at(-1) + 2) % 6] = 1;
     return logits;
+  },
+});
+/** A model with an encoder of sound. After token i, the likeliest token is i plus the number of samples. */
+const hearing = (seen) => ({
+  description: {
+    name: "hearing",
+    inputs: [
+      { name: "samples", kind: "audio", most: 9, fixed: false, width: 1, rows: 0 },
+      { name: "decoder_input_ids", kind: "ids", most: 8, fixed: false, width: 1, rows: 6 },
+    ],
+    functions: [{ name: "head", result: "answer", most: 1, width: 6, hasRows: false }],
+    texts: { most: 8, vocabulary: 6, source: "samples", starts: [5] },
+  },
+  logits: (ids, { source, prompt }) => {
+    seen.push({ source: Array.from(source), prompt });
+    return Float32Array.from({ length: 6 }, (_, id) => Number(id === (ids.at(-1) + source.length) % 6));
   },
 });
 const idsOf = async (tokens) => {
@@ -57,6 +74,82 @@ test("sampling: seeds, top-k, top-p and the temperature have their effects", asy
   assert.deepEqual(shares(await sample({ temperature: 1, topP: 0.1 })), [1, 0]);
 });
 
+test("logits of NaN and -Infinity are never chosen, and +Infinity always; the text ends if there is no other", async () => {
+  const of = (logits) => ({ ...counting(200), head: () => Float32Array.from(logits) });
+  for (const temperature of [0, 1]) {
+    const ids = (logits) => idsOf(new Generator(of(logits)).generate([2], { tokens: 50, temperature }));
+    assert.deepEqual([...new Set(await ids([NaN, -Infinity, -3, NaN, -Infinity, NaN]))], [2]);
+    assert.deepEqual([...new Set(await ids([NaN, 5, Infinity, 9, 1, Infinity]))], [2]);
+    assert.deepEqual(await ids([NaN, -Infinity, NaN, NaN, -Infinity, NaN]), []);
+  }
+});
+
+test("a model with an encoder: the prompt is its input, and the text begins with `starts`", async () => {
+  const seen = [];
+  const generator = new Generator(hearing(seen), { eos: [0] });
+  const sound = Float32Array.of(0.5, 0.25);
+  assert.deepEqual(await idsOf(generator.generate(sound)), [1, 3, 5, 1, 3, 5, 1]);
+  assert.ok(seen.every(({ source, prompt }) => `${source}` === "0.5,0.25" && prompt === 1), "the input, and one token");
+  assert.deepEqual(await idsOf(generator.generate(sound, { starts: [5, 2] })), [4]);
+  assert.equal(seen.at(-1).prompt, 2);
+  await refuses(() => idsOf(generator.generate("a text")), "option", "numbers");
+  await refuses(() => idsOf(generator.generate(sound, { starts: [] })), "option", "starts");
+  await refuses(() => idsOf(new Generator(counting()).generate([2], { starts: [1] })), "option", "no encoder");
+});
+
+const t5 = `${importedFolder("t5")}/t5`;
+for (const variant of variants.filter((one) => WebAssembly.validate(readFileSync(`${t5}.${one}.wasm`)))) {
+  test(`T5 writes texts, ${variant}: the logits of each step, and the tokens of C++`, async () => {
+    const model = await Model.load({ module: t5, weights: `${t5}.weights`, variant });
+    const source = [12, 5, 9, 20, 1];
+    const [suppressed, suppressedFirst] = [0, 14]; // make_writer.mjs
+    // The head computes the whole text again, without caches, and knows no suppressed tokens.
+    const isRight = (logits, ids, prompt) => {
+      const expected = model.head({ input_ids: source, decoder_input_ids: ids });
+      const largest = expected.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+      const hidden = [suppressed, ...(ids.length === prompt ? [suppressedFirst] : [])];
+      return logits.every((value, i) => (hidden.includes(i) ? value === -Infinity : Math.abs(value - expected[i]) <= 2e-5 * largest));
+    };
+    for (const starts of [[0], [5, 17, 3]]) {
+      const logits = (ids, options) => {
+        const found = model.logits(ids, options);
+        assert.ok(isRight(found, ids, starts.length), `logits after ${ids}`);
+        return found;
+      };
+      const checked = { description: model.description, logits };
+      const ids = await idsOf(new Generator(checked).generate(source, { starts }));
+      assert.equal(ids.length, 32 - starts.length, "up to the largest text");
+      // The same tokens as in tests/import (ladon_test_seq2seq).
+      if (starts.length === 1) assert.deepEqual(ids.slice(0, 5), [11, 11, 11, 11, 11]);
+    }
+    // Two texts in turns, which share the caches: each call begins its text again.
+    const other = [7, 3, 1];
+    const generator = new Generator(model);
+    const alone = [];
+    for (const one of [source, other]) alone.push(await idsOf(generator.generate(one, { tokens: 9 })));
+    const turns = [source, other].map((one) => generator.generate(one, { tokens: 9 }));
+    const inTurns = [[], []];
+    for (let i = 0; i < 18; ++i) inTurns[i % 2].push((await turns[i % 2].next()).value.id);
+    assert.deepEqual(inTurns, alone);
+    assert.ok(isRight(model.logits([0, 11, 11], { source, prompt: 1 }), [0, 11, 11], 1), "a text that begins with three tokens");
+    assert.ok(isRight(model.logits([0, 11, 11, 4], { source }), [0, 11, 11, 4], 1), "the prompt of the latest text");
+    assert.ok(isRight(model.logits([0, 11, 11, 4], { source }), [0, 11, 11, 4], 4), "the same text again: all is a prompt");
+    const stop = new AbortController();
+    const aborted = generator.generate(source, { signal: stop.signal });
+    await aborted.next();
+    stop.abort("enough");
+    await refuses(() => aborted.next(), "aborted", "enough");
+    assert.deepEqual(await idsOf(generator.generate(source, { tokens: 9 })), alone[0]);
+    await refuses(() => model.logits([0]), "option", "source");
+    await refuses(() => model.logits([0], { source: [] }), "length", "input_ids");
+    await refuses(() => model.logits([0], { source: [24] }), "length", "input_ids[0]");
+    await refuses(() => model.logits([24], { source }), "length");
+    await refuses(() => model.logits([0], { source, prompt: 2 }), "length", "prompt");
+    await refuses(() => model.logits([0], { sauce: source }), "option", "sauce");
+    assert.ok(isRight(model.logits([0], { source }), [0], 1), "after errors");
+  });
+}
+
 test("a signal ends a generation, also between two tokens, and the page can handle events meanwhile", async () => {
   const stop = new AbortController();
   const slow = { ...counting(4000), head: (inputs) => (Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5), counting().head(inputs)) };
@@ -75,6 +168,8 @@ test("wrong models, prompts and options are refused", async () => {
   }
   await refuses(() => idsOf(generator.generate("a text")), "option", "no tokenizer");
   await refuses(() => idsOf(generator.generate(5)), "option", "prompt");
+  await refuses(() => new Generator(Promise.resolve(counting())), "option", "await");
+  await refuses(() => new Generator(counting(), { eos: 5 }), "option", "eos");
   await refuses(() => new Generator({ description: { ...counting().description, functions: [] } }), "option", "logits");
 });
 

@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { Model } from "../dist/model.js";
 import { variants } from "./kernels.mjs";
 import { checkpointFolder, importedFolder, readTensors, recorded } from "./models/imported.mjs";
@@ -100,6 +100,12 @@ test("the wrapper loads the files beside it, checks them, and has types", async 
     check(program("input_ids: [1, 2]"));
     assert.throws(() => check(program("ids: [1, 2]")), ({ stdout }) => /'ids' does not exist in type 'Inputs'/.test(stdout));
     assert.throws(() => check(program("input_ids: [1] }); model.pool({ input_ids: [1]")), ({ stdout }) => /'pool'/.test(stdout));
+    const writer = (options) =>
+      `import { load } from ${JSON.stringify(fileOf("t5", ".js"))};\n` +
+      `import { Generator } from ${JSON.stringify(fileURLToPath(new URL("../dist/model.js", import.meta.url)))};\n` +
+      `const model = await load();\nnew Generator(model);\nmodel.logits([0]${options});\n`;
+    check(writer(", { source: [1] }"));
+    assert.throws(() => check(writer("")), ({ stdout }) => /Expected 2 arguments/.test(stdout));
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -130,6 +136,12 @@ test("a signal ends a load", async () => {
   await refuses(() => load("gpt2", { weights, signal: stop.signal }), "aborted", "enough");
   await refuses(() => load("gpt2", { signal: AbortSignal.abort("before") }), "aborted", "before");
   await refuses(() => load("gpt2", { signal: 1 }), "option", "signal");
+  await refuses(() => load("gpt2", { progress: 1 }), "option", "progress");
+  const thrown = new Error("mine");
+  const progress = () => {
+    throw thrown;
+  };
+  await assert.rejects(() => load("gpt2", { progress }), thrown, "an error of a callback stays as it is");
 });
 
 test("wrong inputs and sources are refused, and the model stays usable", async () => {

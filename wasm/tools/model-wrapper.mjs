@@ -35,8 +35,20 @@ const signatures = {
   head: ({ width, hasRows }) => [`Computes what the head makes of it: ${hasRows ? "[rows]" : ""}[${width}].`, "head(inputs: Inputs): Float32Array;"],
 };
 
+const typeOfTexts = `
+  readonly texts: {
+    readonly most: number;
+    readonly vocabulary: number;
+    readonly source?: string;
+    readonly starts?: readonly number[];
+  };`;
+
+const logitsOf = ({ vocabulary, source }) => `
+  /** Computes the logits [${vocabulary}] of the token that follows the ids. */
+  logits(ids: readonly number[], options${source ? ": { readonly source: ArrayLike<number>;" : "?: {"} readonly prompt?: number }): Float32Array;`;
+
 /** Returns the types of the wrapper. They need no other file. */
-export const declarations = ({ name, inputs, functions }) => `${mark}
+export const declarations = ({ name, inputs, functions, texts }) => `${mark}
 export interface Inputs {
 ${inputs.map((one) => `  /** ${lengthOf(one)} */\n  readonly ${one.name}: ArrayLike<number>;`).join("\n")}
 }
@@ -60,7 +72,7 @@ export interface ModelDescription {
     readonly most: number;
     readonly width: number;
     readonly hasRows: boolean;
-  }[];
+  }[];${texts ? typeOfTexts : ""}
 }
 
 export interface ${typeName(name)} {
@@ -69,7 +81,7 @@ ${functions
   .filter((one) => one.name in signatures)
   .map((one) => signatures[one.name](one))
   .map(([comment, signature]) => `  /** ${comment} */\n  ${signature}`)
-  .join("\n")}
+  .join("\n")}${texts ? logitsOf(texts) : ""}
   /** Frees the memory. Results stay valid. */
   free(): void;
 }

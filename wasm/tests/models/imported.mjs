@@ -8,7 +8,7 @@ const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 /** The folder that `./dev import --wasm` wrote. */
 export const importedFolder = (name) => at(`imported/${name}`);
-/** The folder of the checkpoint. Those of the classifier and of the tagger are made by make_classifier.mjs. */
+/** The folder of the checkpoint. make_classifier.mjs makes those of the classifier and of the tagger. */
 export const checkpointFolder = (name) =>
   ["classifier", "tagger"].includes(name) ? at(`imported/checkpoint/${name}`) : at(`../../../tests/data/families/${name}`);
 

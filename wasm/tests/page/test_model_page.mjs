@@ -55,6 +55,28 @@ test("damaged weights in the cache are replaced", async (t) => {
   assert.equal(await keep(), size);
 });
 
+test("the page of a language model writes a text, and stops it for another", async (t) => {
+  const { page, problems } = await openModel(t, "t5");
+  const source = page.getByLabel("Token ids");
+  const write = page.getByRole("button", { name: "Write" });
+  await source.fill("12 5 9 20 1");
+  await write.click();
+  await page.locator("#text").filter({ hasText: /^11 11 11 11 11 / }).waitFor();
+  await page.getByText("31 tokens").waitFor(); // as long as the model allows
+  assert.deepEqual(await accessibilityProblems(page), []);
+  assert.ok((await overflow(page)) <= 0);
+  await source.fill("9999");
+  await write.click();
+  await page.getByRole("alert").filter({ hasText: "input_ids[0]" }).waitFor();
+  await source.fill("12 5 9 20 1");
+  await write.click();
+  await write.click();
+  await page.getByText("31 tokens").waitFor();
+  assert.equal(await page.locator("#text").count(), 1);
+  assert.equal(await page.locator("#answer").getAttribute("aria-busy"), "false");
+  assert.deepEqual(problems, []);
+});
+
 test("the page of a model of numbers names its inputs", async (t) => {
   const { page, problems } = await openModel(t, "classifier");
   await page.getByText("The inputs are numbers (samples): see classifier.d.ts.").waitFor();

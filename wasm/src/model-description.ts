@@ -3,6 +3,7 @@
 // writes the description.
 import { isSize } from "./check.js";
 import { fail } from "./fail.js";
+import { readSection } from "./module-section.js";
 import type { Variant } from "./variants.js";
 
 /** The version of the interface between modules of models and this package. */
@@ -39,6 +40,10 @@ export interface ModelTexts {
   /** The largest number of tokens. */
   readonly most: number;
   readonly vocabulary: number;
+  /** In a model with an encoder and a decoder: the input of the encoder. The decoder writes the text. */
+  readonly source?: string;
+  /** With `source`: the tokens with which a text begins, as the model's settings say. */
+  readonly starts?: readonly number[];
 }
 
 export interface ModelDescription {
@@ -61,21 +66,15 @@ const isInput = (one: any): boolean =>
   one.width > 0;
 const isFunction = (one: any): boolean =>
   typeof one?.name === "string" && typeof one.result === "string" && isSize(one.most) && isSize(one.width);
-const isTexts = (one: any): boolean => one === undefined || (isSize(one?.most) && isSize(one.vocabulary));
-
-const parse = (section: BufferSource): any => {
-  try {
-    return JSON.parse(new TextDecoder().decode(section), (_, value) => Object.freeze(value));
-  } catch (cause) {
-    return fail("not-a-module", "description of a model", "JSON", cause, cause);
-  }
+const isTexts = (one: any, inputs: any): boolean => {
+  if (one === undefined) return true;
+  const isSource = one?.source === undefined || inputs.some(({ name }: ModelInput) => name === one.source);
+  return isSize(one?.most) && isSize(one.vocabulary) && isSource && (one.starts ?? []).every?.(isSize);
 };
 
 /** Reads and checks the description of a model. The description is frozen. */
 export const describeModel = (module: WebAssembly.Module): ModelDescription => {
-  const [section] = WebAssembly.Module.customSections(module, "ladon");
-  if (!section) fail("not-a-module", "module", "a section that ./dev import --wasm makes", "none");
-  const given = parse(section!);
+  const given = readSection(module, "./dev import --wasm");
   if (given?.ladon !== undefined) fail("not-a-module", "module", "a model", "a kernel: use load of ladon");
   if (given?.ladonModel !== undefined && given.ladonModel !== modelAbi) {
     fail("version", "module's format", modelAbi, given.ladonModel);
@@ -87,7 +86,7 @@ export const describeModel = (module: WebAssembly.Module): ModelDescription => {
     inputs.every(isInput) &&
     Array.isArray(functions) &&
     functions.every(isFunction) &&
-    isTexts(texts);
+    isTexts(texts, inputs);
   if (!isSound) fail("not-a-module", "description of a model", "inputs and functions", "other values or none");
   return given;
 };
