@@ -10,6 +10,7 @@
 
 #include "description.hpp"
 #include "safetensors.hpp"
+#include "utf8.hpp"
 
 namespace ladon::safetensors::detail {
 namespace {
@@ -86,7 +87,7 @@ std::string key_of(const std::string& name, const Description& description, cons
 }  // namespace
 
 Agreement agree(const Folder& folder, const std::string& prefix, Part part, const std::vector<MemberText>& facts) {
-  const std::string file = (folder.path() / "config.json").string();
+  const std::string file = files::utf8_of(folder.path() / "config.json");
   const Description description = families::describe_text(folder.config(), file);
   const Stack& stack = stack_of(file, description, prefix, part);
   const std::size_t layer = layer_of(prefix, stack);

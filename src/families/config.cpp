@@ -9,6 +9,7 @@
 #include "mapped_file.hpp"
 #include "safetensors.hpp"
 #include "strict_json.hpp"
+#include "utf8.hpp"
 
 namespace ladon::families {
 
@@ -24,7 +25,7 @@ nlohmann::json parse_json(const std::string& text, const std::string& name) {
 
 nlohmann::json read_json(const std::filesystem::path& path) {
   const files::MappedFile file(path, safetensors::Access::copy);
-  return parse_json({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path.string());
+  return parse_json({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, files::utf8_of(path));
 }
 
 Config::Config(nlohmann::json object, std::string where, std::size_t tokens)

@@ -11,6 +11,7 @@
 #include "safetensors.hpp"
 #include "sentences.hpp"
 #include "step_tensors.hpp"
+#include "utf8.hpp"
 
 namespace ladon::families {
 namespace {
@@ -114,7 +115,7 @@ Description describe(const std::filesystem::path& folder, std::size_t tokens) {
 
 Description describe(const std::filesystem::path& folder, std::size_t tokens, const Tensors& tensors) {
   const std::filesystem::path path = folder / "config.json";
-  Description description = describe_config({read_json(path), path.string(), tokens});
+  Description description = describe_config({read_json(path), files::utf8_of(path), tokens});
   for (Stack& stack : description.stacks) {
     add_wrapper(stack, wrapper_of(description, stack, tensors));
     if (!tensors.empty()) adapt(stack, tensors);

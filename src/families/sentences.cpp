@@ -7,6 +7,7 @@
 
 #include "safetensors.hpp"
 #include "texts.hpp"
+#include "utf8.hpp"
 
 namespace ladon::families {
 namespace {
@@ -47,8 +48,8 @@ std::optional<After> function_of(Config& config) {
 std::optional<Step> step_of(const std::filesystem::path& folder, const std::string& name, const std::string& type) {
   if (type == "Normalize") return UnitLength{};
   if (type != "Pooling" && type != "Dense") return std::nullopt;
-  const std::filesystem::path path = folder / name / "config.json";
-  Config config(read_json(path), path.string(), 0);
+  const std::filesystem::path path = folder / files::path_of(name) / "config.json";
+  Config config(read_json(path), files::utf8_of(path), 0);
   if (type == "Pooling") {
     const auto pooling = pooling_of(config);
     return pooling ? std::optional<Step>(Pool{*pooling}) : std::nullopt;
@@ -67,7 +68,7 @@ void read_modules(const std::filesystem::path& folder, Description& description)
   if (!std::filesystem::exists(path)) return;
   std::vector<Step> steps;
   for (const nlohmann::json& module : read_json(path)) {
-    Config config(module, path.string(), 0);
+    Config config(module, files::utf8_of(path), 0);
     const std::string name = config.text("", {"path"}, "");
     if (name.find_first_of("/\\") != name.npos || name == "..") config.fail("path", "a folder inside the model's");
     std::string type = config.text("", {"type"}, "");

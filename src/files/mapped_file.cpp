@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "file_error.hpp"
+#include "utf8.hpp"
 
 #ifdef _WIN32
 #ifndef NOMINMAX  // some compilers define NOMINMAX themselves
@@ -29,7 +30,7 @@ namespace ladon::files {
 namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& file, const std::string& what) {
-  throw Error(file.string() + ": " + what);
+  throw Error(utf8_of(file) + ": " + what);
 }
 
 // Returns the system's message for the last error.

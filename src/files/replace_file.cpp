@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "file_error.hpp"
+#include "utf8.hpp"
 #include "write_file.hpp"
 
 namespace ladon::files {
@@ -45,12 +46,12 @@ class Part {
  public:
   Part(std::string path, Content content) : path_(std::move(path)), content_(std::move(content)) {
     std::error_code absent, error;
-    const fs::file_status status = fs::status(path_, absent);
+    const fs::file_status status = fs::status(path_of(path_), absent);
     is_special_ = fs::exists(status) && !fs::is_regular_file(status);
     is_folder_ = fs::is_directory(status);
     if (is_special_) return;
     if (fs::is_regular_file(status)) permissions_ = status.permissions() & fs::perms(0777);
-    target_ = end_of_links(path_, error);
+    target_ = end_of_links(path_of(path_), error);
     if (error) fail(error);
   }
   ~Part() {
@@ -109,7 +110,7 @@ class Part {
 
   void write_device() const {
     OutputFile device;
-    if (const auto error = device.open_device(path_)) fail(error);
+    if (const auto error = device.open_device(path_of(path_))) fail(error);
     write_content(device);
     if (const auto error = device.finish({})) fail(error);
   }

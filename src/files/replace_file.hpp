@@ -11,7 +11,7 @@
 namespace ladon::files {
 
 struct Replacement {
-  std::string path;
+  std::string path;  // in UTF-8, as all paths of this file
   std::string_view content;
 };
 

@@ -9,6 +9,7 @@
 
 #include "../c_kernel/difference.hpp"
 #include "safetensors.hpp"
+#include "utf8.hpp"
 
 namespace ladon::import {
 namespace {
@@ -51,7 +52,7 @@ double error_of(const files::Safetensors& recorded, const files::Safetensors& co
 }  // namespace
 
 double largest_error(const std::string& recorded, const std::string& computed) {
-  const files::Safetensors recorded_file(recorded), computed_file(computed);
+  const files::Safetensors recorded_file(files::path_of(recorded)), computed_file(files::path_of(computed));
   double error = 0;
   bool is_compared = false;
   for (const char* name : result_names) {

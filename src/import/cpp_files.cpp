@@ -8,6 +8,7 @@
 #include "generation.hpp"
 #include "safetensors.hpp"
 #include "text_program.hpp"
+#include "utf8.hpp"
 
 namespace ladon::import {
 namespace {
@@ -15,9 +16,9 @@ namespace {
 constexpr const char* mark = "Written by ladon-import";
 
 std::string first_line(const Program& program) {
-  const std::filesystem::path source(program.choices.source);  // without folders of this machine
+  const std::filesystem::path source = files::path_of(program.choices.source);  // without folders of this machine
   const auto shown = source.parent_path().filename() / source.filename();
-  return file_mark(false) + " from " + files::escaped(shown.string()) + " (model_type " +
+  return file_mark(false) + " from " + files::escaped(files::utf8_of(shown)) + " (model_type " +
          files::in_quotes(program.description.model_type) + ").\n";
 }
 

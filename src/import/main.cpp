@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <iostream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "../c_kernel/difference.hpp"
 #include "c_files.hpp"
@@ -21,6 +24,7 @@
 #include "safetensors.hpp"
 #include "summary.hpp"
 #include "text_tokens.hpp"
+#include "utf8.hpp"
 
 namespace import = ladon::import;
 
@@ -75,8 +79,8 @@ int compare(const Options& options) {
 }
 
 // Writes the files of the program into `out`, and the weights of an ONNX file into `out`/weights.
-void write_project(const std::string& out, const std::vector<import::SourceFile>& sources, import::ModelFolder& model,
-                   const import::Program& program) {
+void write_project(const std::filesystem::path& out, const std::vector<import::SourceFile>& sources,
+                   import::ModelFolder& model, const import::Program& program) {
   import::expect_own_files(out);
   if (model.is_onnx()) model.write_weights(out, program);
   import::write_folder(out, sources);
@@ -84,12 +88,12 @@ void write_project(const std::string& out, const std::vector<import::SourceFile>
 
 void write(const Options& options) {
   namespace fs = std::filesystem;
-  const fs::path folder(options.folder), source = folder / "config.json";
+  const fs::path folder = files::path_of(options.folder), source = folder / "config.json";
   const fs::path last = folder.has_filename() ? folder.filename() : folder.parent_path().filename();
-  const import::Choices choices{.name = import::identifier(options.name.empty() ? last.string() : options.name),
+  const import::Choices choices{.name = import::identifier(options.name.empty() ? files::utf8_of(last) : options.name),
                                 .tokens = options.tokens,
                                 .precision = precision_of(options.precision),
-                                .source = source.string(),
+                                .source = files::utf8_of(source),
                                 .text_tokens = import::text_tokens_of(folder),
                                 .has_tokenizer = fs::exists(folder / "tokenizer.json")};
   import::ModelFolder model(folder, !options.without_weights);
@@ -97,11 +101,12 @@ void write(const Options& options) {
   const import::Program program = import::program_of(std::move(description), model.tensors(), choices);
   model.expect_layers(program);
   if (options.dry_run) std::cout << import::summary(program, model.tensors());
-  if (!options.cpp.empty()) write_project(options.cpp, import::cpp_files(program), model, program);
-  if (!options.c_sources.empty()) write_project(options.c_sources, import::checked_c_files(program), model, program);
+  if (!options.cpp.empty()) write_project(files::path_of(options.cpp), import::cpp_files(program), model, program);
+  if (!options.c_sources.empty())
+    write_project(files::path_of(options.c_sources), import::checked_c_files(program), model, program);
   const import::CChoices c{
       .dispatch = options.dispatch, .maps_weights = options.weights == "mapped", .has_weights_folder = model.is_onnx()};
-  if (!options.c.empty()) write_project(options.c, import::c_project_files(program, c), model, program);
+  if (!options.c.empty()) write_project(files::path_of(options.c), import::c_project_files(program, c), model, program);
   files::flush(std::cout, "the output");
 }
 
@@ -144,7 +149,9 @@ int main(int argc, char** argv) {
     app.footer(std::string(about) +
                "\n\nExit status: 0 for success, 1 for a wrong input or a model that Ladon lacks, 2 for wrong usage.");
     try {
-      app.parse(argc, argv);
+      std::vector<std::string> arguments = files::arguments_of_main(argc, argv);
+      std::ranges::reverse(arguments);  // `parse` takes the last argument first
+      app.parse(std::move(arguments));
       if (options.compared.empty() && folder->empty()) throw CLI::RequiredError("FOLDER");
       if (options.compared.empty() && cpp->empty() && c->empty() && c_sources->empty() && dry_run->empty())
         throw CLI::RequiredError("--cpp DIR, --c DIR, --c-sources DIR or --dry-run");

@@ -11,6 +11,7 @@
 #include "replace_file.hpp"
 #include "safetensors.hpp"
 #include "summary.hpp"
+#include "utf8.hpp"
 
 namespace ladon::import {
 namespace {
@@ -25,7 +26,7 @@ std::string content_of(const fs::path& file) {
 // Returns the names of weights that the state dict of a model has as (in, out), such as those of GPT-2.
 onnx::Checkpoint::Names names_in_out(const fs::path& config) {
   std::vector<std::string> layers;
-  for (const families::Stack& stack : families::describe_text(content_of(config), config.string()).stacks)
+  for (const families::Stack& stack : families::describe_text(content_of(config), files::utf8_of(config)).stacks)
     if (stack.model.layout == LayoutKind::in_out || stack.model.layout == LayoutKind::in_proj_in_out)
       layers.push_back("." + stack.prefix + ".");
   return [layers = std::move(layers)](std::string_view name) {
@@ -51,7 +52,8 @@ ModelFolder::ModelFolder(fs::path folder, bool reads_weights) : folder_(std::mov
   for (const auto& entry : fs::directory_iterator(folder_)) {
     if (!fs::exists(entry.path() / "model.safetensors")) continue;
     const files::Safetensors inner(entry.path());
-    for (const auto& [name, tensor] : inner.tensors()) tensors_[entry.path().filename().string() + "/" + name] = tensor;
+    for (const auto& [name, tensor] : inner.tensors())
+      tensors_[files::utf8_of(entry.path().filename()) + "/" + name] = tensor;
   }
 }
 
@@ -75,11 +77,11 @@ void ModelFolder::write_into(const fs::path& weights, const Program& program) {
   if (!onnx_) return;
   onnx_->write(weights / "model.safetensors",
                [&](std::string_view name) { return is_used(std::string(name), program); });
-  files::replace_file((weights / "config.json").string(), content_of(folder_ / "config.json"));
+  files::replace_file(files::utf8_of(weights / "config.json"), content_of(folder_ / "config.json"));
   for (const auto& [inner, file] : program.files) {
-    fs::create_directories(weights / inner);
-    files::replace_file((weights / inner / "model.safetensors").string(),
-                        content_of(folder_ / inner / "model.safetensors"));
+    fs::create_directories(weights / files::path_of(inner));
+    files::replace_file(files::utf8_of(weights / files::path_of(inner) / "model.safetensors"),
+                        content_of(folder_ / files::path_of(inner) / "model.safetensors"));
   }
   import::expect_layers(weights, program);
 }

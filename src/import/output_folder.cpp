@@ -8,6 +8,7 @@
 
 #include "replace_file.hpp"
 #include "safetensors.hpp"
+#include "utf8.hpp"
 
 namespace ladon::import {
 namespace {
@@ -26,10 +27,11 @@ bool has_mark(const fs::path& file) {
 
 void expect_own_files(const fs::path& folder) {
   if (!fs::exists(fs::symlink_status(folder))) return;
-  if (!fs::is_directory(folder)) throw files::Error(folder.string() + " is not a folder");
+  if (!fs::is_directory(folder)) throw files::Error(files::utf8_of(folder) + " is not a folder");
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     if (!entry.is_directory() && !has_mark(entry.path()))
-      throw files::Error(entry.path().string() + ": ladon-import has not written this file; name another folder");
+      throw files::Error(files::utf8_of(entry.path()) +
+                         ": ladon-import has not written this file; name another folder");
   }
 }
 
@@ -38,11 +40,11 @@ void write_folder(const fs::path& folder, std::span<const SourceFile> sources) {
   const bool is_new = !fs::exists(fs::symlink_status(folder));
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) throw files::Error(folder.string() + ": cannot make the folder: " + error.message());
+  if (error) throw files::Error(files::utf8_of(folder) + ": cannot make the folder: " + error.message());
   std::vector<files::Replacement> replacements;
   std::vector<std::string> paths;
   paths.reserve(sources.size()), replacements.reserve(sources.size());
-  for (const SourceFile& source : sources) paths.push_back((folder / source.name).string());
+  for (const SourceFile& source : sources) paths.push_back(files::utf8_of(folder / source.name));
   for (std::size_t i = 0; i < sources.size(); ++i) replacements.push_back({paths[i], sources[i].text});
   try {
     files::replace_files(replacements);

@@ -26,18 +26,18 @@ bool needs_tokenizer(const Program& program) {
 
 constexpr const char* tokenizer_functions = R"(#ifdef LADON_HAS_TOKENIZER
 constexpr bool has_tokenizer = true;
-[[maybe_unused]] std::vector<std::int32_t> ids_of(const std::string& folder, const std::string& text) {
-  return ladon::Tokenizer(folder + "/tokenizer.json").encode(text).ids;
+[[maybe_unused]] std::vector<std::int32_t> ids_of(const std::filesystem::path& folder, const std::string& text) {
+  return ladon::Tokenizer(folder / "tokenizer.json").encode(text).ids;
 }
-[[maybe_unused]] std::string text_of(const std::string& folder, const std::vector<std::int32_t>& ids) {
-  return ladon::Tokenizer(folder + "/tokenizer.json").decode(ids);
+[[maybe_unused]] std::string text_of(const std::filesystem::path& folder, const std::vector<std::int32_t>& ids) {
+  return ladon::Tokenizer(folder / "tokenizer.json").decode(ids);
 }
 #else
 constexpr bool has_tokenizer = false;
-[[maybe_unused]] std::vector<std::int32_t> ids_of(const std::string&, const std::string&) {
+[[maybe_unused]] std::vector<std::int32_t> ids_of(const std::filesystem::path&, const std::string&) {
   throw ladon::safetensors::Error("--text needs ladon::tokenizer: install cargo 1.85, and run CMake again");
 }
-[[maybe_unused]] std::string text_of(const std::string&, const std::vector<std::int32_t>&) { return ""; }
+[[maybe_unused]] std::string text_of(const std::filesystem::path&, const std::vector<std::int32_t>&) { return ""; }
 #endif
 
 )";

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config.hpp"
+#include "utf8.hpp"
 
 namespace ladon::import {
 namespace {
@@ -18,7 +19,7 @@ class Settings {
   explicit Settings(const std::filesystem::path& folder) {
     for (const char* name : {"generation_config.json", "config.json"}) {
       const auto path = folder / name;
-      if (std::filesystem::exists(path)) files_.push_back({path.string(), families::read_json(path)});
+      if (std::filesystem::exists(path)) files_.push_back({files::utf8_of(path), families::read_json(path)});
     }
   }
 

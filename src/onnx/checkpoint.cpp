@@ -7,6 +7,7 @@
 
 #include "replace_file.hpp"
 #include "safetensors.hpp"
+#include "utf8.hpp"
 
 namespace ladon::onnx {
 namespace {
@@ -34,8 +35,8 @@ std::optional<std::filesystem::path> file_in(const std::filesystem::path& folder
 
 Checkpoint::Checkpoint(const std::filesystem::path& file, const Names& is_in_out)
     : file_(file),
-      graph_(read_graph(file_.bytes(), file.string())),
-      parameters_(parameters_of(graph_, file.string())),
+      graph_(read_graph(file_.bytes(), files::utf8_of(file))),
+      parameters_(parameters_of(graph_, files::utf8_of(file))),
       data_(file) {
   for (const auto& [name, parameter] : parameters_) {
     const auto bytes = data_.bytes(*parameter.tensor);
@@ -67,7 +68,7 @@ void Checkpoint::write(const std::filesystem::path& path, const Names& chosen) {
     placed.begin = end, placed.end = end += tensor.end;
     written.push_back({name, std::move(placed)});
   }
-  files::replace_file(path.string(), [&](const files::Sink& sink) {
+  files::replace_file(files::utf8_of(path), [&](const files::Sink& sink) {
     sink(files::safetensors_header(written, ""));
     for (const auto& [name, tensor] : written) sink(values(name));
   });

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "safetensors.hpp"
+#include "utf8.hpp"
 
 namespace ladon::onnx {
 namespace {
@@ -28,7 +29,7 @@ std::optional<std::uint64_t> size_of(const Tensor& tensor) {
 // untrusted source, and must not name other files.
 bool is_inside(std::string_view location) {
   if (location.empty() || location.find_first_of(std::string_view("\\:\0", 3)) != location.npos) return false;
-  const std::filesystem::path path(location);
+  const std::filesystem::path path = files::path_of(location);
   return path.is_relative() && std::find(path.begin(), path.end(), "..") == path.end();
 }
 
@@ -57,7 +58,7 @@ std::span<const std::byte> TensorData::external(const Tensor& tensor, std::uint6
                      files::shown(tensor.shape) + ", found " + std::to_string(length));
   auto file = files_.find(tensor.location);
   if (file == files_.end()) {
-    const std::filesystem::path path = file_.parent_path() / tensor.location;
+    const std::filesystem::path path = file_.parent_path() / files::path_of(tensor.location);
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(path, ignored))
       fail(tensor, "there is no file " + files::in_quotes(tensor.location) + " of external data");
@@ -71,7 +72,7 @@ std::span<const std::byte> TensorData::external(const Tensor& tensor, std::uint6
 }
 
 void TensorData::fail(const Tensor& tensor, const std::string& what) const {
-  throw files::Error(files::escaped(file_.string()) + ": tensor " + files::in_quotes(tensor.name) + ": " + what);
+  throw files::Error(files::escaped(files::utf8_of(file_)) + ": tensor " + files::in_quotes(tensor.name) + ": " + what);
 }
 
 }  // namespace ladon::onnx

@@ -16,6 +16,7 @@
 #include "byte_order.hpp"
 
 #include "safetensors.hpp"
+#include "utf8.hpp"
 
 namespace ladon::safetensors {
 namespace {
@@ -68,13 +69,14 @@ struct Records::Given {
 
 Records::Records(int argc, const char* const* argv, const Abilities& abilities) {
   std::string inputs;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
+  const std::vector<std::string> arguments = files::arguments_of_main(argc, argv);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
     if (is_option(word, abilities)) {
-      if (++i == argc) throw Error(word + " needs a value");
-      read_option(word, argv[i], inputs);
+      if (++i == arguments.size()) throw Error(word + " needs a value");
+      read_option(word, arguments[i], inputs);
     } else if (folder_.empty()) {
-      folder_ = word;
+      folder_ = files::path_of(word);
     } else {
       words_.push_back(id_of(word));
     }
@@ -83,7 +85,7 @@ Records::Records(int argc, const char* const* argv, const Abilities& abilities) 
   if (folder_.empty() || given != 1)
     throw Error("usage: FOLDER --inputs IN.safetensors [--outputs OUT.safetensors], or FOLDER ID..." +
                 std::string(abilities.takes_text ? ", or FOLDER --text TEXT" : ""));
-  if (!inputs.empty()) given_ = std::make_unique<Given>(Given{File(inputs)});
+  if (!inputs.empty()) given_ = std::make_unique<Given>(Given{File(files::path_of(inputs))});
 }
 
 void Records::read_option(const std::string& option, const std::string& value, std::string& inputs) {
@@ -159,7 +161,7 @@ void Records::write() const {
     tensors.push_back({result.name, {"F32", {result.rows, result.width}, begin, end}});
   }
   // Another program sees either the old file or the complete new file.
-  const std::string temporary = outputs_ + ".part";
+  const std::filesystem::path outputs = files::path_of(outputs_), temporary = files::path_of(outputs_ + ".part");
   std::ofstream file(temporary, std::ios::binary);
   file << files::safetensors_header(tensors, "");
   for (const Result& result : results_) {
@@ -170,7 +172,7 @@ void Records::write() const {
   }
   file.close();
   std::error_code error;
-  if (file) std::filesystem::rename(temporary, outputs_, error);
+  if (file) std::filesystem::rename(temporary, outputs, error);
   if (!file || error) {
     std::error_code ignored;
     std::filesystem::remove(temporary, ignored);

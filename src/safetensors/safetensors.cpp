@@ -19,6 +19,7 @@
 #include "other_files.hpp"
 #include "shard.hpp"
 #include "strict_json.hpp"
+#include "utf8.hpp"
 
 namespace ladon::files {
 
@@ -73,13 +74,13 @@ class File::Contents {
 };
 
 File::File(const std::filesystem::path& file, Access access)
-    : name_(file.string()), contents_(std::make_unique<Contents>()) {
+    : name_(files::utf8_of(file)), contents_(std::make_unique<Contents>()) {
   const auto [shards, places] = files::shards_of(file);
   for (const auto& shard : shards) contents_->shards.emplace_back(shard, access, contents_->shards.size(), tensors_);
   for (const auto& [name, place] : places) {
     const auto found = tensors_.find(name);
     if (found == tensors_.end() || found->second.shard != place)
-      fail(name, "expected this tensor in the shard " + in_quotes(shards[place].filename().string()) +
+      fail(name, "expected this tensor in the shard " + in_quotes(files::utf8_of(shards[place].filename())) +
                      ", as the index says, found " + (found == tensors_.end() ? "none" : "it in another shard"));
   }
 }

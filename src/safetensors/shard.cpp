@@ -8,6 +8,7 @@
 #include "byte_order.hpp"
 #include "other_files.hpp"
 #include "strict_json.hpp"
+#include "utf8.hpp"
 
 namespace ladon::files {
 namespace {
@@ -28,7 +29,7 @@ bool read_sizes(const json& values, std::vector<std::uint64_t>& sizes) {
 }  // namespace
 
 Shard::Shard(const std::filesystem::path& file, Load access, std::size_t number, Tensors& tensors)
-    : name_(file.string()), file_(file, access) {
+    : name_(utf8_of(file)), file_(file, access) {
   read_header_length();
   Tensors found = read_header(number);
   check_offsets(found);

@@ -6,6 +6,7 @@
 
 #include "shard.hpp"
 #include "strict_json.hpp"
+#include "utf8.hpp"
 
 namespace ladon::files {
 namespace {
@@ -20,7 +21,7 @@ bool is_there(const fs::path& path) {
 }
 
 [[noreturn]] void refuse_index(const fs::path& file, const std::string& what) {
-  throw Error(file.string() + ": " + what);
+  throw Error(utf8_of(file) + ": " + what);
 }
 
 // Rejects names of other folders, because an index may come from an untrusted source.
@@ -50,13 +51,13 @@ Shards shards_of_index(const fs::path& index) {
                               shown_json(shard));
     const auto& name = shard.get_ref<const std::string&>();
     const auto [found, is_new] = numbers.emplace(name, shards.files.size());
-    if (is_new) shards.files.push_back(index.parent_path() / name);
+    if (is_new) shards.files.push_back(index.parent_path() / path_of(name));
     ++tensors[name];
     shards.places.emplace(tensor, found->second);
   }
   std::string missing;
   for (const auto& [name, count] : tensors)
-    if (!is_there(index.parent_path() / name))
+    if (!is_there(index.parent_path() / path_of(name)))
       missing += "\n  " + in_quotes(name) + ", which has " + std::to_string(count) + " of the " +
                  std::to_string(map.size()) + " tensors";
   if (!missing.empty()) refuse_index(index, "these shards are missing in the folder of the index:" + missing);
@@ -83,7 +84,7 @@ fs::path checkpoint_of_folder(const fs::path& folder) {
 Shards shards_of(const fs::path& path) {
   std::error_code ignored;
   const fs::path file = fs::is_directory(path, ignored) ? checkpoint_of_folder(path) : path;
-  if (file.filename().string().ends_with(index_ending)) return shards_of_index(file);
+  if (utf8_of(file.filename()).ends_with(index_ending)) return shards_of_index(file);
   return {{file}, {}};
 }
 

@@ -2,6 +2,7 @@
 #include "ladon/tokenizer.hpp"
 
 #include "mapped_file.hpp"
+#include "utf8.hpp"
 
 extern "C" {
 // The functions of c_functions.rs, which describes them.
@@ -58,7 +59,7 @@ Tokenizer::Tokenizer(const std::filesystem::path& file) {
   try {
     const Answer answer(ladon_tokenizer_open(json.bytes().data(), json.bytes().size(), &opened));
   } catch (const Error& error) {
-    throw Error(file.string() + ": " + error.what());
+    throw Error(files::utf8_of(file) + ": " + error.what());
   }
   tokenizer_.reset(opened);
 }

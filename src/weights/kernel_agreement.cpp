@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "safetensors.hpp"
+#include "utf8.hpp"
 
 namespace ladon::weights {
 namespace {
@@ -84,7 +85,7 @@ void check_agreement(const std::filesystem::path& folder, const std::string& pre
   if (kernel.epsilon.empty()) return;
   const float epsilon = std::strtof(kernel.epsilon.c_str(), nullptr);
   if (std::abs(epsilon - agreed.epsilon) > 1e-5f * agreed.epsilon)
-    throw files::Error((folder / "config.json").string() + " contradicts the layer:\n  epsilon: the layer says " +
+    throw files::Error(files::utf8_of(folder / "config.json") + " contradicts the layer:\n  epsilon: the layer says " +
                        kernel.epsilon + ", and config.json says " + text_of(agreed.epsilon));
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "conversion_plan.hpp"
@@ -26,6 +27,7 @@
 #include "safetensors.hpp"
 #include "spec.hpp"
 #include "take.hpp"
+#include "utf8.hpp"
 
 namespace weights = ladon::weights;
 
@@ -173,7 +175,8 @@ void check_files(std::span<const std::string> files, std::size_t first_output) {
   namespace fs = std::filesystem;
   for (std::size_t output = first_output; output < files.size(); ++output)
     for (std::size_t other = 0; other < output; ++other)
-      if (fs::weakly_canonical(files[output]) == fs::weakly_canonical(files[other]))
+      if (fs::weakly_canonical(ladon::files::path_of(files[output])) ==
+          fs::weakly_canonical(ladon::files::path_of(files[other])))
         throw CLI::ValidationError(files[output], "is named twice");
 }
 
@@ -187,12 +190,12 @@ std::string config_of(const std::filesystem::path& checkpoint) {
 }
 
 void list(const Options& options) {
-  std::cout << weights::list(files::Safetensors(options.file), config_of(options.file));
+  std::cout << weights::list(files::Safetensors(files::path_of(options.file)), config_of(files::path_of(options.file)));
   files::flush(std::cout, "the list");
 }
 
 void describe(const Options& options) {
-  const auto description = ladon::families::describe(options.file, options.tokens);
+  const auto description = ladon::families::describe(files::path_of(options.file), options.tokens);
   std::cout << (options.json ? ladon::families::as_json(description)
                              : ladon::families::as_cpp(description, options.file + "/config.json"));
   files::flush(std::cout, "the description");
@@ -222,8 +225,8 @@ void note_left_out(const weights::Found& found) {
 // Returns the folder whose config.json describes the checkpoint, or "".
 std::filesystem::path folder_of(const std::string& checkpoint) {
   namespace fs = std::filesystem;
-  const fs::path path(checkpoint);
-  const std::string name = path.filename().string();
+  const fs::path path = files::path_of(checkpoint);
+  const std::string name = files::utf8_of(path.filename());
   const bool is_whole = name == "model.safetensors" || name == "model.safetensors.index.json";
   const fs::path folder = fs::is_directory(path) ? path : is_whole ? path.parent_path() : fs::path();
   return fs::exists(folder / "config.json") ? folder : fs::path();
@@ -232,17 +235,17 @@ std::filesystem::path folder_of(const std::string& checkpoint) {
 void check_kernel(const Options& options) {
   const std::filesystem::path folder = folder_of(options.file);
   if (options.kernel_file.empty() || folder.empty()) return;
-  const files::MappedFile kernel(options.kernel_file, ladon::safetensors::Access::copy);
+  const files::MappedFile kernel(files::path_of(options.kernel_file), ladon::safetensors::Access::copy);
   weights::check_agreement(folder, options.prefix,
                            {reinterpret_cast<const char*>(kernel.bytes().data()), kernel.bytes().size()});
 }
 
 void pack(const Options& options) {
   check_kernel(options);
-  const weights::Spec spec = weights::read_spec(options.tensors_file);
-  const files::Safetensors file(options.file);
+  const weights::Spec spec = weights::read_spec(files::path_of(options.tensors_file));
+  const files::Safetensors file(files::path_of(options.file));
   const weights::Found found = weights::find_tensors(file, options.file, spec, options.prefix);
-  const std::string name = std::filesystem::path(options.file).filename().string();
+  const std::string name = files::utf8_of(files::path_of(options.file).filename());
   const weights::Packed packed = weights::pack(file, spec, found, {name, options.prefix, options.name_space});
   const std::array outputs = {files::Replacement{options.data_file, packed.data},
                               files::Replacement{options.offsets_file, packed.offsets}};
@@ -278,7 +281,7 @@ void describe_pack(CLI::App& command, Options& options) {
 }
 
 void take(const Options& options) {
-  const files::Safetensors file(options.file);
+  const files::Safetensors file(files::path_of(options.file));
   const weights::Taken taken = weights::take(file, options.file, options.taken, options.name_space);
   const std::array outputs = {files::Replacement{options.data_file, taken.data},
                               files::Replacement{options.list_file, taken.list},
@@ -314,7 +317,7 @@ std::regex regex(const std::string& text) {
 }
 
 void convert(const Options& options, weights::Target target) {
-  const files::Safetensors file(options.file);
+  const files::Safetensors file(files::path_of(options.file));
   const auto plan = weights::plan_conversion(file, options.file, target, options.selection);
   files::check_replaceable(options.output);
   weights::check_values(file, options.file, plan);
@@ -405,7 +408,9 @@ int main(int argc, char** argv) {
     app.footer(
         "Exit status: 0 for success, 1 for a wrong input file or a file that cannot be written, 2 for wrong usage.");
     try {
-      app.parse(argc, argv);
+      std::vector<std::string> arguments = files::arguments_of_main(argc, argv);
+      std::ranges::reverse(arguments);  // `parse` takes the last argument first
+      app.parse(std::move(arguments));
     } catch (const CLI::ParseError& error) {
       return app.exit(error) == 0 ? 0 : wrong_usage;
     }

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "utf8.hpp"
+
 namespace ladon::weights {
 namespace {
 
@@ -66,7 +68,7 @@ std::string family_of(const files::Safetensors& file) {
 
 // Recognises names such as model-00001-of-00002.safetensors.
 std::string shard_of(const files::Safetensors& file) {
-  const std::string name = std::filesystem::path(file.name()).filename().string();
+  const std::string name = files::utf8_of(files::path_of(file.name()).filename());
   const std::size_t of = name.rfind("-of-"), digits = 5;
   const auto is_number = [](std::string_view text) {
     return text.size() == digits && text.find_first_not_of("0123456789") == text.npos;

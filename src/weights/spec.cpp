@@ -11,6 +11,7 @@
 #include "mapped_file.hpp"
 #include "problems.hpp"
 #include "safetensors.hpp"
+#include "utf8.hpp"
 
 namespace ladon::weights {
 namespace {
@@ -258,7 +259,7 @@ Spec Spec::first_layer() const {
   return first.members.empty() ? *this : first;
 }
 
-Spec read_spec(const std::filesystem::path& file) { return parse_spec(content_of(file), file.string()); }
+Spec read_spec(const std::filesystem::path& file) { return parse_spec(content_of(file), files::utf8_of(file)); }
 
 Spec parse_spec(const std::string& text, const std::string& name) {
   std::istringstream lines(text);

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -38,7 +39,8 @@ class Records {
     bool writes_text = false;
   };
 
-  // The functions throw Error, which names the argument of the command line, or the tensor.
+  // `argc` and `argv` are those of main. The functions throw Error, which names the argument of the command line, or
+  // the tensor.
   Records(int argc, const char* const* argv, const Abilities& abilities);
   Records(int argc, const char* const* argv) : Records(argc, argv, {}) {}
   ~Records();
@@ -46,7 +48,7 @@ class Records {
   Records& operator=(const Records&) = delete;
 
   // The folder of the model.
-  [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
+  [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
 
   // The argument of --text, or "". `set_ids` gives the ids of the text.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
@@ -80,7 +82,8 @@ class Records {
   };
   void read_option(const std::string& option, const std::string& value, std::string& inputs);
 
-  std::string folder_, outputs_, text_;
+  std::filesystem::path folder_;
+  std::string outputs_, text_;  // in UTF-8
   Generation generation_{};
   std::vector<std::int32_t> words_{};  // the ids of the command line
   std::string words_name_{};           // the argument that they are
