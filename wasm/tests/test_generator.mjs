@@ -82,6 +82,9 @@ test("logits of NaN and -Infinity are never chosen, and +Infinity always; the te
     assert.deepEqual([...new Set(await ids([NaN, 5, Infinity, 9, 1, Infinity]))], [2]);
     assert.deepEqual(await ids([NaN, -Infinity, NaN, NaN, -Infinity, NaN]), []);
   }
+  const equal = (options) => idsOf(new Generator(of([1, 1, 0, 1, 1, 1])).generate([2], { tokens: 150, temperature: 1, ...options }));
+  assert.deepEqual([...new Set(await equal({ topK: 3 }))].sort(), [0, 1, 3], "the first of equal logits");
+  assert.deepEqual([...new Set(await equal({ topP: 0.4 }))].sort(), [0, 1, 3]);
 });
 
 test("a model with an encoder: the prompt is its input, and the text begins with `starts`", async () => {
