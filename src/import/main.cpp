@@ -89,6 +89,7 @@ void write_project(const std::filesystem::path& out, const std::vector<import::S
 void write(const Options& options) {
   namespace fs = std::filesystem;
   const fs::path folder = files::path_of(options.folder), source = folder / "config.json";
+  import::expect_model_folder(folder);
   const fs::path last = folder.has_filename() ? folder.filename() : folder.parent_path().filename();
   const import::Choices choices{.name = import::identifier(options.name.empty() ? files::utf8_of(last) : options.name),
                                 .tokens = options.tokens,

@@ -41,6 +41,19 @@ onnx::Checkpoint::Names names_in_out(const fs::path& config) {
 
 }  // namespace
 
+void expect_model_folder(const fs::path& folder) {
+  const auto refuse = [&](const std::string& text) { throw files::Error(files::utf8_of(folder) + ": " + text); };
+  if (!fs::exists(folder))
+    refuse("there is no such folder; ladon-import downloads nothing: name the folder of a model that you have fetched");
+  if (!fs::is_directory(folder)) refuse("expected a folder, found a file: name the folder that contains config.json");
+  if (fs::exists(folder / "config.json")) return;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".gguf")
+      refuse("found " + files::utf8_of(entry.path().filename()) +
+             ", which is not read: fetch the model's folder with config.json and safetensors files");
+  refuse("expected config.json, as save_pretrained of transformers writes it, in this folder, found none");
+}
+
 ModelFolder::ModelFolder(fs::path folder, bool reads_weights) : folder_(std::move(folder)) {
   if (!reads_weights) return;
   const onnx::Checkpoint::Names is_in_out = names_in_out(folder_ / "config.json");

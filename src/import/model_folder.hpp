@@ -10,6 +10,9 @@
 
 namespace ladon::import {
 
+// Throws Error if `folder` is not the folder of a model.
+void expect_model_folder(const std::filesystem::path& folder);
+
 class ModelFolder {
  public:
   // Without `reads_weights`, there are no tensors. Otherwise throws Error if the folder has no such file, or a wrong

@@ -75,7 +75,10 @@ fs::path checkpoint_of_folder(const fs::path& folder) {
     refuse_index(folder,
                  "expected model.safetensors, model.safetensors.index.json or one other safetensors file in this "
                  "folder, found " +
-                     (found.empty() ? "none" : std::to_string(found.size()) + " safetensors files"));
+                     (found.empty() ? "none" : std::to_string(found.size()) + " safetensors files") +
+                     (is_there(folder / "pytorch_model.bin")
+                          ? "; pytorch_model.bin is not read: save_pretrained of transformers writes model.safetensors"
+                          : ""));
   return found.front();
 }
 

@@ -53,6 +53,24 @@ TEST_CASE("a model that Ladon lacks is named, and nothing is written") {
   CHECK_FALSE(std::filesystem::exists(out));
 }
 
+TEST_CASE("what is not the folder of a model is named, with the way out") {
+  const auto complaint = [](const std::filesystem::path& given) {
+    const Answer answer = run("'" + given.string() + "' --dry-run");
+    CHECK(answer.status == 1);
+    return answer.err;
+  };
+  const TemporaryFolder folder;
+  CHECK(complaint("bert-base-uncased").find("ladon-import downloads nothing") != std::string::npos);
+  CHECK(complaint(folder.path()).find("expected config.json") != std::string::npos);
+  (void)folder.file("model.gguf", "GGUF");
+  CHECK(complaint(folder.path()).find("found model.gguf, which is not read") != std::string::npos);
+  (void)folder.file("config.json", R"({"model_type": "gpt2"})");
+  CHECK(complaint(folder.path() / "config.json").find("name the folder that contains config.json") !=
+        std::string::npos);
+  (void)folder.file("pytorch_model.bin", "PK");
+  CHECK(complaint(folder.path()).find("pytorch_model.bin is not read: save_pretrained") != std::string::npos);
+}
+
 TEST_CASE("wrong usage") {
   CHECK(run("").status == 2);
   CHECK(run("'" + families_folder + "/gpt2'").status == 2);
