@@ -86,7 +86,7 @@ std::size_t length_of(std::size_t chosen, std::size_t most) {
 }
 
 std::size_t any_length(FuzzedDataProvider& data, std::size_t most) {
-  const std::size_t lengths[] = {LADON_NONE, most + 1, SIZE_MAX / 2, SIZE_MAX - 1};
+  const std::size_t lengths[] = {LADON_NONE, most + 1, SIZE_MAX / 2, SIZE_MAX};
   const auto choice = data.ConsumeIntegralInRange<std::size_t>(0, most + std::size(lengths));
   return choice <= most ? choice : lengths[choice - most - 1];
 }

@@ -181,7 +181,10 @@ constexpr void write_parameters(Writer& out, const Function& function) {
 template <class Kernel, class Settings>
 constexpr void write_declarations(Writer& out) {
   for (const Function& function : functions_of<Kernel, Settings>()) {
-    out << "/* " << function.comment << " */\n" << function.result << " @name@_" << function.name << "(";
+    // A failed cache_clear needs no check: the next call with this cache fails, too.
+    const bool checked = function.result == "ladon_status" && function.name != "cache_clear";
+    out << "/* " << function.comment << " */\n" << (checked ? "LADON_CHECK_STATUS " : "");
+    out << function.result << " @name@_" << function.name << "(";
     write_parameters(out, function);
     out << ");\n";
   }

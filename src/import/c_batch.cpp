@@ -31,7 +31,7 @@ std::string c_batch_declarations(const Program& program) {
  * `threads` threads compute a batch together: each calls this function with a workspace of its own and its number
  * `thread` below `threads`, and otherwise equal arguments. One thread has the numbers 0 and 1. The result has the same
  * bits for any number of threads. */
-ladon_model_status @NAME@_run_batch)") +
+LADON_CHECK_STATUS ladon_model_status @NAME@_run_batch)") +
                                 batch_parameters + ";\nsize_t @NAME@_batch_workspace_bytes(void);\n\n");
 }
 

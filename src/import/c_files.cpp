@@ -12,8 +12,17 @@
 namespace ladon::import {
 namespace {
 
-// The statuses are the same in all headers.
-constexpr const char* statuses = R"(#ifndef LADON_MODEL_STATUS
+// The statuses are the same in all headers. The compiler warns of a call whose status the program drops.
+constexpr const char* statuses = R"(#ifndef LADON_CHECK_STATUS
+#if (defined(__cplusplus) && __cplusplus >= 201703L) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
+#define LADON_CHECK_STATUS [[nodiscard]]
+#elif defined(__GNUC__)
+#define LADON_CHECK_STATUS __attribute__((warn_unused_result))
+#else
+#define LADON_CHECK_STATUS
+#endif
+#endif
+#ifndef LADON_MODEL_STATUS
 #define LADON_MODEL_STATUS
 typedef enum ladon_model_status {
   LADON_MODEL_OK = 0,
@@ -100,14 +109,14 @@ std::string c_header(const Program& program) {
       "\n/* Must be called once, before all other functions. `weights` is the content of the file that the program " +
       name +
       "_image\n * writes, at an address that is a multiple of 64 and stays valid. If the library contains the "
-      "weights,\n * `weights` may be a null pointer. */\nladon_model_status " +
+      "weights,\n * `weights` may be a null pointer. */\nLADON_CHECK_STATUS ladon_model_status " +
       name +
       "_start(const void *weights, size_t bytes);\n\n/* The size of the memory that a call needs. A call takes this "
       "memory at an address that is a multiple of 64 as\n * `workspace`. With a null pointer, it uses memory of the "
       "library, and only one call may run at a time. */\nsize_t " +
       name + "_workspace_bytes(void);\n\n";
   for (const Result* result : exported(program))
-    text += comment(program, *result) + signature(program, *result, name + "_") + ";\n\n";
+    text += comment(program, *result) + "LADON_CHECK_STATUS " + signature(program, *result, name + "_") + ";\n\n";
   return text + c_batch_declarations(program) + c_text_declarations(program) +
          "#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }

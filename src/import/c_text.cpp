@@ -86,11 +86,11 @@ size_t @NAME@_text_bytes(void);
 /*@PROMPT_COMMENT@ Writes the token that follows to `next`;
  * the text does not contain it yet. `next` is -1 if no logit is a number. With a null pointer as `sampling`, the
  * likeliest token follows. */
-ladon_model_status @NAME@_text_start@START_PARAMETERS@;
+LADON_CHECK_STATUS ladon_model_status @NAME@_text_start@START_PARAMETERS@;
 
 /* Appends a token to a text that has begun. Writes the token that follows to `next`. A text of @NAMES@_MOST_TEXT_TOKENS
  * tokens gives LADON_MODEL_FULL. */
-ladon_model_status @NAME@_text_next)") +
+LADON_CHECK_STATUS ladon_model_status @NAME@_text_next)") +
                         next_parameters + R"(;
 
 /* Returns 1 if a text ends with this token, and otherwise 0. */

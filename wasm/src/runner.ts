@@ -12,10 +12,10 @@ import type { Team } from "./team.js";
 import type { RelativeOptions } from "./types.js";
 
 /**
- * The value of LADON_NONE in the C header: all bits set. In the C options, LADON_NONE stands for the length 0, because
+ * The value of LADON_NONE in the C header: only the upper bit set. In the C options, LADON_NONE stands for the length 0, because
  * the value 0 stands for the default length.
  */
-const none = -1;
+const none = -0x80000000;
 const lengthWord = (length: number): number => length || none;
 
 interface RunLengths extends Lengths {

@@ -17,7 +17,7 @@ const description = descriptionOf(found);
 // Checks that the module imports nothing and exports the functions of the header. NAME_run_with is exported as `run`.
 assert.equal(found.imports, 0);
 const libraryOnly = ['run', 'run_phase', 'extend_phase', 'quantise'];
-const declared = [...header.matchAll(new RegExp(`^(?:ladon_status|size_t) ${name}_(\\w+)\\(([^)]*)\\);`, 'gm'))]
+const declared = [...header.matchAll(new RegExp(`^(?:LADON_CHECK_STATUS )?(?:ladon_status|size_t) ${name}_(\\w+)\\(([^)]*)\\);`, 'gm'))]
   .filter(([, each]) => !libraryOnly.includes(each))
   .map(([, each, parameters]) => ({name: each === 'run_with' ? 'run' : each,
                                   parameters: parameters.split(', ').map((one) => one.match(/\w+$/)[0])}));
