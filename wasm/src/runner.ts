@@ -15,7 +15,7 @@ import type { RelativeOptions } from "./types.js";
  * The value of LADON_NONE in the C header: only the upper bit set. In the C options, LADON_NONE stands for the length 0, because
  * the value 0 stands for the default length.
  */
-const none = -0x80000000;
+const none = 1 << 31;
 const lengthWord = (length: number): number => length || none;
 
 interface RunLengths extends Lengths {
