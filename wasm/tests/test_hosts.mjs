@@ -1,8 +1,8 @@
-// Runs the programs of docs/modules.md, which call a module without JavaScript. Python runs with wasmtime, and Go with
+// Runs the programs of examples/modules, which call a module without JavaScript. Python runs with wasmtime, and Go with
 // wazero. LADON_HOSTS_PYTHON is a Python that has the package wasmtime.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, test } from "node:test";
@@ -10,9 +10,8 @@ import { fileURLToPath } from "node:url";
 import { load } from "../dist/index.js";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const page = readFileSync(here("../../docs/modules.md"), "utf8");
+const program = (name) => here(`../../examples/modules/${name}`);
 const module = here("../dist/modules/attention_64_4.simd.wasm");
-const codeOf = (name) => new RegExp(`<!-- ${name} -->\n\`\`\`\\w+\n([^\`]+)\`\`\``).exec(page)[1];
 
 const filled = (count, scale) => Float32Array.from({ length: count }, (_, i) => scale * Math.sin(i));
 const tensors = {
@@ -42,10 +41,8 @@ const agrees = (y) => {
 const python = process.env.LADON_HOSTS_PYTHON ?? here("../../build/hosts-venv/bin/python");
 const skipWithoutPython = existsSync(python) ? false : `there is no ${python}`;
 
-test("Python with wasmtime", { skip: skipWithoutPython }, (t) => {
-  const folder = folderOf(t);
-  writeFileSync(join(folder, "attend.py"), codeOf("attend.py"));
-  agrees(JSON.parse(execFileSync(python, ["attend.py", module], { cwd: folder, encoding: "utf8" })));
+test("Python with wasmtime", { skip: skipWithoutPython }, () => {
+  agrees(JSON.parse(execFileSync(python, [program("attend.py"), module], { encoding: "utf8" })));
 });
 
 const skipWithoutGo = spawnSync("go", ["version"]).error ? "there is no go" : false;
@@ -53,7 +50,7 @@ const skipWithoutGo = spawnSync("go", ["version"]).error ? "there is no go" : fa
 test("Go with wazero", { skip: skipWithoutGo, timeout: 400_000 }, (t) => {
   const folder = folderOf(t);
   for (const name of ["go.mod", "go.sum"]) cpSync(here(`hosts/${name}`), join(folder, name));
-  writeFileSync(join(folder, "attend.go"), codeOf("attend.go"));
+  cpSync(program("attend.go"), join(folder, "attend.go"));
   // An older Go than go.mod names cannot read go.mod, or looks for a newer one.
   const env = { ...process.env, GOFLAGS: "-mod=readonly", GOTOOLCHAIN: "local" };
   if (spawnSync("go", ["mod", "download"], { cwd: folder, env, timeout: 60_000 }).status !== 0) {
