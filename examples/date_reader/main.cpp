@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
 #include "flush.hpp"
 #include "reports.hpp"
 
@@ -22,20 +23,12 @@ struct Options {
 };
 
 // Sets options.text to all arguments that are not options, with spaces between them, because a shell splits a date into
-// words. Arguments after "--" may look like options. (If the text were a positional option, CLI11 would read a text in
-// brackets as a list.)
+// words.
 void take_text(const std::vector<std::string>& arguments, Options& options) {
-  bool only_text = false;
   for (const std::string& argument : arguments) {
-    if (argument == "--" && !only_text) {
-      only_text = true;
-    } else if (!only_text && argument.size() > 1 && argument[0] == '-' && argument[1] != ' ') {
-      throw CLI::ValidationError(argument, "no such option (for a text that begins with '-': date_reader -- TEXT)");
-    } else {
-      if (options.has_text) options.text += ' ';
-      options.text += argument;
-      options.has_text = true;
-    }
+    if (options.has_text) options.text += ' ';
+    options.text += argument;
+    options.has_text = true;
   }
   if (options.has_text && options.asks_batch) throw CLI::ValidationError(options.text, "not allowed with --batch");
 }
@@ -56,7 +49,7 @@ void describe(CLI::App& app, Options& options) {
   app.allow_extras();
   app.callback([&app, &options, batch] {
     options.asks_batch = batch->count() > 0;
-    take_text(app.remaining(), options);
+    take_text(examples::arguments_of(app, "TEXT"), options);
   });
 }
 
@@ -86,18 +79,5 @@ int main(int argc, char** argv) {
       "date_reader --batch FILE: reads many texts\n"
       "The model is an encoder of 43 thousand weights, computed by Ladon.",
       "date_reader"};
-  try {
-    Options options;
-    describe(app, options);
-    try {
-      app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-      return app.exit(error) == 0 ? date_reader::success : failure;
-    }
-    std::ios::sync_with_stdio(false);
-    return answer(options);
-  } catch (const std::exception& error) {
-    std::cerr << "date_reader: " << error.what() << '\n';
-  }
-  return failure;
+  return examples::run<Options>(app, argc, argv, failure, failure, describe, answer);
 }

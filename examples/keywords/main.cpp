@@ -1,10 +1,10 @@
 #include <CLI/CLI.hpp>
-#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
 #include "error.hpp"
 #include "flush.hpp"
 #include "model_file.hpp"
@@ -25,19 +25,7 @@ struct Options {
   bool json = false;
 };
 
-// Sets options.files to all arguments that are not options. Arguments after "--" may look like options. (If the files
-// were a positional option, CLI11 would read a name in brackets as a list.)
-void take_files(const std::vector<std::string>& arguments, Options& options) {
-  bool only_files = false;
-  for (const std::string& argument : arguments) {
-    if (argument == "--" && !only_files) {
-      only_files = true;
-    } else if (!only_files && argument.size() > 1 && argument[0] == '-') {
-      throw CLI::ValidationError(argument, "no such option (for a file whose name begins with '-': keywords -- FILE)");
-    } else {
-      options.files.push_back(argument);
-    }
-  }
+void check_files(const Options& options) {
   if (options.files.empty()) throw CLI::ValidationError("FILE", "a WAV file is needed");
   if (!options.svg_file.empty() && options.files.size() > 1)
     throw CLI::ValidationError("--svg", "one recording is drawn, not " + std::to_string(options.files.size()));
@@ -71,7 +59,10 @@ void describe(CLI::App& app, Options& options) {
       "Recordings are WAV files of 16-bit PCM or float samples, at any rate, with any number of channels.\n"
       "Exit status: 0; 1 where a file cannot be read or written; 2 for wrong usage.");
   app.allow_extras();
-  app.callback([&app, &options] { take_files(app.remaining(), options); });
+  app.callback([&app, &options] {
+    options.files = examples::arguments_of(app, "FILE");
+    check_files(options);
+  });
 }
 
 keywords::Spotter load(const Options& options) {
@@ -118,18 +109,5 @@ int main(int argc, char** argv) {
       "A recording of more than a second may have several words.\n"
       "By KWT-1 (a transformer of 607 thousand weights), computed by Ladon",
       "keywords"};
-  try {
-    Options options;
-    describe(app, options);
-    try {
-      app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-      return app.exit(error) == 0 ? 0 : wrong_usage;
-    }
-    std::ios::sync_with_stdio(false);
-    return answer(options);
-  } catch (const std::exception& error) {
-    std::cerr << "keywords: " << error.what() << '\n';
-    return failure;
-  }
+  return examples::run<Options>(app, argc, argv, failure, wrong_usage, describe, answer);
 }

@@ -1,9 +1,9 @@
 #include <CLI/CLI.hpp>
-#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 
+#include "command_line.hpp"
 #include "flush.hpp"
 #include "model_error.hpp"
 #include "model_folder.hpp"
@@ -24,18 +24,7 @@ struct Options {
   std::string precision = "float32";
 };
 
-// Sets options.texts to all arguments that are not options. Arguments after "--" may look like options.
-void take_texts(const std::vector<std::string>& arguments, Options& options) {
-  bool only_texts = false;
-  for (const std::string& argument : arguments) {
-    if (argument == "--" && !only_texts) {
-      only_texts = true;
-    } else if (!only_texts && argument.size() > 1 && argument[0] == '-' && argument[1] != ' ') {
-      throw CLI::ValidationError(argument, "no such option (for a text that begins with '-': minilm -- TEXT TEXT)");
-    } else {
-      options.texts.push_back(argument);
-    }
-  }
+void check_texts(const Options& options) {
   const bool asks_similarity = !options.asks_attention && !options.asks_batch;
   if (!asks_similarity && !options.texts.empty())
     throw CLI::ValidationError(options.texts.front(), "not allowed with --attention or --batch");
@@ -73,12 +62,12 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--precision", options.precision, "the type of the layers' weights")
       ->check(CLI::IsMember({"float32", "bfloat16", "int8"}))
       ->capture_default_str();
-  // If the texts were a positional option, CLI11 would read the text "[a, b]" as a list of two texts.
   app.allow_extras();
   app.callback([&app, &options, attention, batch] {
     options.asks_attention = attention->count() > 0;
     options.asks_batch = batch->count() > 0;
-    take_texts(app.remaining(), options);
+    options.texts = examples::arguments_of(app, "TEXT");
+    check_texts(options);
   });
 }
 
@@ -105,7 +94,7 @@ void answer_batch(minilm::Model& model, const std::string& file_name) {
   report_batch(model, file, std::cout);
 }
 
-void answer(const Options& options) {
+int answer(const Options& options) {
   minilm::Model model = load(options);
   if (options.asks_attention) {
     report_attention(model, options.attention, std::cout);
@@ -115,6 +104,7 @@ void answer(const Options& options) {
     report_similarities(model, options.texts, std::cout);
   }
   files::flush(std::cout, "the results");
+  return 0;
 }
 
 }  // namespace
@@ -126,19 +116,5 @@ int main(int argc, char** argv) {
       "minilm --batch FILE: tokens and embeddings as JSON\n"
       "The model is all-MiniLM-L6-v2, computed by Ladon.",
       "minilm"};
-  try {
-    Options options;
-    describe(app, options);
-    try {
-      app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-      return app.exit(error) == 0 ? 0 : wrong_usage;
-    }
-    std::ios::sync_with_stdio(false);
-    answer(options);
-    return 0;
-  } catch (const std::exception& error) {
-    std::cerr << "minilm: " << error.what() << '\n';
-    return failure;
-  }
+  return examples::run<Options>(app, argc, argv, failure, wrong_usage, describe, answer);
 }

@@ -1,7 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
-#include <exception>
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
@@ -10,6 +9,7 @@
 #include <string>
 #include <system_error>
 
+#include "command_line.hpp"
 #include "flush.hpp"
 #include "generate.hpp"
 #include "model_files.hpp"
@@ -92,7 +92,7 @@ std::uint64_t some_seed() {
   return random();
 }
 
-void answer(const Options& options) {
+int answer(const Options& options) {
   const auto model_file =
       stories::existing(options.model.empty() ? stories::default_folder() / stories::model_file_name : options.model);
   const auto tokenizer_file = stories::existing(
@@ -110,6 +110,7 @@ void answer(const Options& options) {
     std::cerr << "stories: " << std::fixed << std::setprecision(1) << timing.tokens_per_second()
               << " tokens a second\n";
   if (!options.seed && options.temperature > 0) std::cerr << "stories: --seed " << seed << " gives this story again\n";
+  return 0;
 }
 
 }  // namespace
@@ -117,19 +118,5 @@ void answer(const Options& options) {
 int main(int argc, char** argv) {
   CLI::App app{"stories: a small story, by stories260K (a Llama of 260 thousand weights), computed by Ladon",
                "stories"};
-  try {
-    Options options;
-    describe(app, options);
-    try {
-      app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-      return app.exit(error) == 0 ? 0 : wrong_usage;
-    }
-    std::ios::sync_with_stdio(false);
-    answer(options);
-    return 0;
-  } catch (const std::exception& error) {
-    std::cerr << "stories: " << error.what() << '\n';
-    return failure;
-  }
+  return examples::run<Options>(app, argc, argv, failure, wrong_usage, describe, answer);
 }
