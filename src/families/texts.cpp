@@ -78,6 +78,7 @@ void read_encoder_heads(Config& config, Description& description, Stack& stack, 
   const bool of_texts = is_class(config, {"ForSequenceClassification"});
   if (is_class(config, {"ForMaskedLM", "ForCausalLM", "LMHeadModel"})) {
     if (heads.decoder.empty()) return;
+    stack.head_of_rows = is_class(config, {"ForMaskedLM"});
     stack.head = heads.transform;
     return add_language_head(description, stack, {.name = heads.decoder, .bias = heads.bias});
   }

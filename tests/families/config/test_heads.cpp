@@ -89,6 +89,9 @@ TEST_CASE("BERT's pooler and heads") {
   CHECK(steps_text(head_of("bert", "BertForTokenClassification", five_labels)) == "linear classifier 5");
   for (const auto& [type, name, of_rows] : {std::tuple{"bert", "BertForTokenClassification", true},
                                             {"gpt2", "GPT2ForTokenClassification", true},
+                                            {"bert", "BertForMaskedLM", true},
+                                            {"modernbert", "ModernBertForMaskedLM", true},
+                                            {"bert", "BertLMHeadModel", false},
                                             {"bert", "BertForSequenceClassification", false},
                                             {"gpt2", "GPT2LMHeadModel", false}})
     CHECK(of_class(type, name).stacks.at(0).head_of_rows == of_rows);
