@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Few tokens as rows. If the last active panel has few tokens, the input of its products is converted to rows instead
 // of lanes (detail/product/token_rows.hpp multiplies them). If its first pack is full and its second pack has few
-// tokens, only those of the second pack become rows. A tuple is a 32-bit lane (detail/vec/dot.hpp), and a register has
-// as many tuples as the widest register has lanes:
+// tokens, only those of the second pack become rows, or all of them (has_rows_of_whole_panel). A tuple is a 32-bit lane
+// (detail/vec/dot.hpp), and a register has as many tuples as the widest register has lanes:
 //     panel                 [tuples][width][tuple_size]
 //     rows                  [tokens][registers][tuples of a register][tuple_size]        in the memory of the panel
 //     rows, of two packs    [tokens][registers][2][tuples of a register][tuple_size]     in the lanes of the second
@@ -105,16 +105,19 @@ struct TokenRowForm {
   static constexpr std::size_t tuple_size = sizeof(std::int32_t) / sizeof(Element), register_tuples = Simd::lanes;
   static constexpr std::size_t tuples = (Features + tuple_size - 1) / tuple_size;
   static constexpr std::size_t registers = (tuples + register_tuples - 1) / register_tuples;
-  static constexpr std::size_t spread = P.packs == 2 && !apart ? 2 : 1;
+  static constexpr bool of_whole_panel = P.packs == 2 && Simd::template has_rows_of_whole_panel<Element>;
+  static constexpr std::size_t spread = P.packs == 2 && !apart && !of_whole_panel ? 2 : 1;
   static constexpr std::size_t offset = (spread - 1) * P.lanes * tuple_size;
   static constexpr std::size_t stride = registers * spread * register_tuples * tuple_size;
   // How many rows have room, and how many rows are faster than lanes: adding the lanes of a row's sum takes about as
-  // long as `overhead` registers. Lanes compute a panel, or one pack of two.
+  // long as `overhead` registers. Lanes compute a panel, or one pack of two. They convert the weights of whole panels,
+  // which takes a tenth of their time (AVX2 without VNNI).
   static constexpr std::size_t whole = tuples / register_tuples;
-  static constexpr std::size_t overhead = Simd::template row_overhead_registers<Element>;
+  static constexpr std::size_t overhead = of_whole_panel ? 2 : Simd::template row_overhead_registers<Element>;
   static constexpr std::size_t room = apart ? P.width() : tuples * P.width() / (registers * spread * register_tuples);
-  static constexpr std::size_t lanes = P.packs == 2 ? P.lanes : P.width();
-  static constexpr std::size_t faster = whole == 0 ? 0 : lanes * whole / (whole + overhead);
+  static constexpr std::size_t lanes = P.packs == 2 && !of_whole_panel ? P.lanes : P.width();
+  static constexpr std::size_t time_of_lanes = of_whole_panel ? whole * 11 / 10 : whole;
+  static constexpr std::size_t faster = whole == 0 ? 0 : lanes * time_of_lanes / (whole + overhead);
   // Folded products multiply panels narrower than a register.
   static constexpr bool is_folded = apart && P.lanes < Simd::lanes;
   static constexpr bool too_short = apart && Features < Simd::fewest_row_floats;
@@ -135,8 +138,9 @@ inline constexpr bool may_have_token_rows = [] {
 template <class Simd, PanelLayout P, class Element, std::size_t Features>
 LADON_INLINE constexpr RowsOfPanel rows_of_tokens([[maybe_unused]] std::size_t tokens) noexcept {
   if constexpr (may_have_token_rows<Simd, P, Element, Features>) {
-    constexpr std::size_t most = TokenRowForm<Simd, P, Element, Features>::most_tokens;
-    const std::size_t begin = P.packs == 2 && tokens > P.lanes ? P.lanes : 0;
+    using Form = TokenRowForm<Simd, P, Element, Features>;
+    constexpr std::size_t most = Form::most_tokens;
+    const std::size_t begin = P.packs == 2 && !Form::of_whole_panel && tokens > P.lanes ? P.lanes : 0;
     if (tokens <= P.width() && tokens - begin <= most && (begin == 0 || Simd::template has_rows_beyond_pack<Element>)) {
       return {static_cast<std::uint16_t>(begin), static_cast<std::uint16_t>(tokens)};
     }

@@ -38,7 +38,8 @@ template <class Dot, std::size_t Tokens, std::size_t Inner, std::size_t Stride, 
 LADON_NOINLINE void multiply_token_rows(const Weight* w, std::size_t row_stride, std::size_t rows, const Feature* x,
                                         typename Dot::Pack* quads) noexcept {
   constexpr std::size_t step = Dot::features, rest = Inner % step;
-  constexpr std::size_t line = Dot::lanes < cache_line_words ? cache_line_words / Dot::lanes * step : step;
+  constexpr std::size_t line_weights = cache_line_words * sizeof(float) / sizeof(Weight);
+  constexpr std::size_t line = step < line_weights ? line_weights : step;
   const Weight* row[4];
   LADON_UNROLLED_FOR(i, 4) row[i] = w + (i < rows ? i : rows - 1) * row_stride;
   typename Dot::Sums sum[Tokens][4];

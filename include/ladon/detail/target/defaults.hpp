@@ -109,6 +109,8 @@ struct Defaults {
   static constexpr std::size_t row_overhead_registers = 2;
   template <class Element>
   static constexpr bool has_rows_beyond_pack = true;
+  template <class Element>
+  static constexpr bool has_rows_of_whole_panel = false;
   static constexpr std::size_t fewest_row_floats = 256;  // products of shorter rows would only compile longer
 
   // A single token.

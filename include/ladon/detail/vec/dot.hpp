@@ -331,7 +331,7 @@ struct TupleDot<Element, XsimdPack<Lanes>> {
   }
   static LADON_INLINE void add(Sums& sum, Features x, Features weights) noexcept {
     if constexpr (pairs) {
-      sum.sum = Integers::add(sum.sum, Integers::products_of_pairs(x, weights));
+      sum.sum = Integers::add_products_of_pairs(sum.sum, x, weights);
     } else {
       sum.sum = add_dot(sum.sum, x, weights);
     }
