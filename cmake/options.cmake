@@ -30,6 +30,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 takes "x" + string for an overlapping copy (GCC bug 105651).
   target_compile_options(ladon_checks INTERFACE -Wno-restrict)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 22 AND NOT MSVC)
+  target_compile_options(ladon_checks INTERFACE -Wno-c2y-extensions) # __COUNTER__, which doctest uses
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(arm|aarch64)")
   target_compile_options(ladon_options INTERFACE -Wno-psabi) # notes about the ABI of GCC 9, caused by xsimd's types
 endif()

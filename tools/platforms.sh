@@ -13,9 +13,18 @@ need_platform() {
   local row needs
   mapfile -t row < <(platform_row "$1")
   read -ra needs <<<"${row[2]}"
+  if [ "${needs[0]}" = zig ]; then need pip; need_zig; fi
   need "${needs[@]}"
   # Wine writes its messages to stderr, and keeps the registry of a fake Windows in WINEPREFIX.
   if [[ " ${needs[*]} " = *" wine "* ]]; then export WINEDEBUG=-all WINEPREFIX=$builds/wine; fi
+}
+
+# need_zig: installs the program zig with pip, and puts it into PATH.
+need_zig() {
+  local bin=$builds/zig/bin
+  python_packages "$builds/zig" "$root/tools/platforms/requirements.txt"
+  ln -sf "$("$bin/python" -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__))')/zig" "$bin/zig"
+  export PATH=$bin:$PATH
 }
 
 # test_platform NAME [--brief] [--record] [CTEST ARGS...]: builds the quick test set of a platform and runs it. --brief

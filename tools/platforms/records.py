@@ -46,7 +46,10 @@ def cached(folder, name):
 
 def compiler(folder):
     file = next(folder.glob("CMakeFiles/*/CMakeCXXCompiler.cmake")).read_text()
-    return first_line(re.search(r'^set\(CMAKE_CXX_COMPILER "(.*)"\)$', file, re.M)[1].split(";")[0], "--version")
+    program, argument = (re.search(rf'^set\({name} "(.*)"\)$', file, re.M)[1] for name in
+                         ("CMAKE_CXX_COMPILER", "CMAKE_CXX_COMPILER_ARG1"))
+    version = first_line(program.split(";")[0], *argument.split(), "--version")
+    return f"zig {first_line(program, 'version')} ({version})" if program.endswith("/zig") else version
 
 
 def emulator(folder):

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# Toolchain file for Linux with the C library musl and the clang++ of zig (Python package ziglang), which has the C and C++
+# libraries. LADON_ZIG_TARGET selects the processor. Programs are static. QEMU (Debian's qemu-user) runs those of other
+# processors.
+set(LADON_ZIG zig CACHE STRING "The program zig")
+set(LADON_ZIG_TARGET x86_64-linux-musl CACHE STRING "x86_64-linux-musl, aarch64-linux-musl or another target of zig with musl")
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES LADON_ZIG LADON_ZIG_TARGET)
+
+if(NOT LADON_ZIG_TARGET MATCHES "^([a-z0-9_]+)-linux-musl")
+  message(FATAL_ERROR "ladon: LADON_ZIG_TARGET is '${LADON_ZIG_TARGET}'; allowed: a target of zig with linux-musl")
+endif()
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR ${CMAKE_MATCH_1})
+set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
+if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR)
+  set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${CMAKE_SYSTEM_PROCESSOR})
+endif()
+set(CMAKE_C_COMPILER ${LADON_ZIG} cc)
+set(CMAKE_CXX_COMPILER ${LADON_ZIG} c++)
+set(CMAKE_C_COMPILER_TARGET ${LADON_ZIG_TARGET})
+set(CMAKE_CXX_COMPILER_TARGET ${LADON_ZIG_TARGET})
+# zig checks undefined behaviour if a program is not optimised with -O2. Kernels would then need functions of zig.
+set(CMAKE_C_FLAGS_INIT -fno-sanitize=undefined)
+set(CMAKE_CXX_FLAGS_INIT -fno-sanitize=undefined)
+# The tools of this machine may not know the files of another processor.
+foreach(language C CXX)
+  set(CMAKE_${language}_ARCHIVE_CREATE "${LADON_ZIG} ar qc <TARGET> <LINK_FLAGS> <OBJECTS>")
+  set(CMAKE_${language}_ARCHIVE_APPEND "${LADON_ZIG} ar q <TARGET> <LINK_FLAGS> <OBJECTS>")
+  set(CMAKE_${language}_ARCHIVE_FINISH "${LADON_ZIG} ranlib <TARGET>")
+endforeach()
+foreach(tool OBJCOPY OBJDUMP NM STRIP)
+  set(CMAKE_${tool} "" CACHE STRING "zig has none")
+endforeach()
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
