@@ -86,11 +86,14 @@ export class KernelCalls {
     }
   }
 
-  /** Like `call`, but the workers of a team compute. Only the projection of the `sources` is computed by this thread. */
-  async callTogether(team: Team, words: Words, isFilled = false): Promise<void> {
+  /**
+   * Like `call`, but the workers of a team compute. Only the projection of the `sources` is computed by this thread.
+   * `tokens` is the larger of the numbers of queries and keys.
+   */
+  async callTogether(team: Team, tokens: number, words: Words, isFilled = false): Promise<void> {
     const restore = this.#fill(words, isFilled);
     try {
-      await team.call(this.#arguments(this.#compute, words));
+      await team.call(this.#arguments(this.#compute, words), tokens);
     } catch (error) {
       restore();
       throw error;

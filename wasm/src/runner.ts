@@ -114,7 +114,8 @@ export class Runner {
   /** Like `run`, but the workers of a team compute the output. */
   async runTogether(team: Team, weightsAt: number, x: ArrayLike<number>, options?: Given): Promise<Float32Array> {
     const prepared = this.#prepare(weightsAt, x, options);
-    await this.#calls.callTogether(team, prepared.words, this.#stored > 0);
+    const { queries, keys } = prepared.lengths;
+    await this.#calls.callTogether(team, Math.max(queries, keys), prepared.words, this.#stored > 0);
     return this.#finish(prepared);
   }
 

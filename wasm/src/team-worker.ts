@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program of a worker that computes one share of each phase of a call. The first message has the module, the memory
-// that all workers share, and the worker's share. Each further message has the arguments of a call. The worker answers
-// every message: with the status of the call, or with the text of an error.
-import type { TeamStart } from "./team.js";
+// that all workers share, and the worker's share. Each further message has a call. The worker answers every message: with
+// the status of the call, or with the text of an error.
+import type { TeamCall, TeamStart } from "./team.js";
 
 /** The global object of a worker. startWorker of files.ts adds both members to Node's workers. */
 const port = globalThis as unknown as {
@@ -27,12 +27,12 @@ const meet = (words: Int32Array, count: number): void => {
 };
 
 /** Returns a function that computes the worker's share of a call, and returns the status. */
-const start = ({ module, memory, phases, share, shares, stackEnd, words }: TeamStart): ((args: number[]) => number) => {
+const start = ({ module, memory, phases, share, stackEnd, words }: TeamStart): ((call: TeamCall) => number) => {
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });
   (exports.__stack_pointer as WebAssembly.Global<"i32">).value = stackEnd;
   const runPhase = (exports.run_phase ?? exports.extend_phase) as (...numbers: number[]) => number;
   const meetings = new Int32Array(memory.buffer, words, 2);
-  return (args) => {
+  return ({ shares, args }) => {
     for (let phase = 0; phase < phases; ++phase) {
       const status = runPhase(phase, share, shares, ...args);
       if (status) return status; // all workers get this status, because their arguments are equal
@@ -42,7 +42,7 @@ const start = ({ module, memory, phases, share, shares, stackEnd, words }: TeamS
   };
 };
 
-let compute: ((args: number[]) => number) | undefined;
+let compute: ((call: TeamCall) => number) | undefined;
 port.onmessage = ({ data }) => {
   try {
     if (compute) return port.postMessage(compute(data));

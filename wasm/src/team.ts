@@ -16,9 +16,14 @@ export interface TeamStart {
   readonly memory: WebAssembly.Memory;
   readonly phases: number;
   readonly share: number;
-  readonly shares: number;
   readonly stackEnd: number;
   readonly words: number;
+}
+
+/** A call: the number of workers that compute, and the arguments of the C function behind phase, share and shares. */
+export interface TeamCall {
+  readonly shares: number;
+  readonly args: readonly number[];
 }
 
 /** A worker of the web or of Node. Node's workers have `on` in place of addEventListener. */
@@ -33,9 +38,18 @@ interface AnyWorker {
 
 const stackBytes = 65536; // as of the module itself (cmake/kernel/wasm.cmake)
 
+/**
+ * The tokens of a panel, the smallest part of most phases. One worker computes a call of one panel, because the other
+ * workers would only wait: MiniLM with 8 tokens takes two workers 1.08 (float32) and 1.14 (int8) times as long as one
+ * (Zen 3, shortest of 40 calls). The attention to a cache is divided by heads, so it needs no second panel.
+ */
+const panelTokens = 8;
+
 /** Returns the reason why this engine, or the variant, cannot compute with threads. Returns undefined if it can. */
 const lackOfThreads = (variant?: Variant): string | undefined => {
-  if (typeof SharedArrayBuffer === "undefined" || (globalThis as any).crossOriginIsolated === false) {
+  const isIsolated: boolean | undefined = (globalThis as any).crossOriginIsolated; // undefined outside browsers
+  if (typeof SharedArrayBuffer === "undefined" || isIsolated === false) {
+    if (isIsolated) return "no SharedArrayBuffer in this browser, although the page is cross-origin isolated";
     return "no SharedArrayBuffer: the page is not cross-origin isolated, which takes the headers \
 Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp";
   }
@@ -106,6 +120,7 @@ const startWorker = async (): Promise<AnyWorker> => {
 /** The workers of one instance. After an error of a worker, the team has ended, and every call gives this error. */
 export class Team {
   readonly #workers: AnyWorker[] = [];
+  readonly #leastTokens: number;
   readonly #started: Promise<void>;
   readonly #ended: Promise<never>;
   /** What to do with the next answer of each worker. */
@@ -113,7 +128,8 @@ export class Team {
   #reject!: (error: LadonError) => void;
   #hasEnded = false;
 
-  constructor(module: WebAssembly.Module, memory: ModuleMemory, { threads: sizes }: Description, threads: number) {
+  constructor(module: WebAssembly.Module, memory: ModuleMemory, description: Description, threads: number) {
+    this.#leastTokens = description.cache ? 0 : panelTokens + 1;
     this.#ended = new Promise((_, reject) => (this.#reject = reject));
     this.#ended.catch(() => {}); // only calls report the error
     const words = memory.allocate(8).at;
@@ -122,9 +138,8 @@ export class Team {
     const startOf = (share: number): TeamStart => ({
       module,
       memory: memory.exports.memory,
-      phases: sizes!.phases,
+      phases: description.threads!.phases,
       share,
-      shares: threads,
       stackEnd: stacks + (share + 1) * stackBytes,
       words,
     });
@@ -132,12 +147,13 @@ export class Team {
     this.#started.catch(() => {});
   }
 
-  /** Computes a call. `args` are the arguments of the C function behind phase, share and shares. */
-  async call(args: readonly number[]): Promise<void> {
+  /** Computes a call of so many tokens. `args` are the arguments of the C function behind phase, share and shares. */
+  async call(args: readonly number[], tokens: number): Promise<void> {
     await this.#started;
     this.#workers.forEach((worker) => worker.ref?.()); // a program of Node must not end before the answers
+    const shares = tokens < this.#leastTokens ? 1 : this.#workers.length;
     try {
-      checkStatus(Math.max(...(await this.#ask(() => args))));
+      checkStatus(Math.max(...(await this.#ask(() => ({ shares, args }), shares))));
     } finally {
       this.#workers.forEach((worker) => worker.unref?.());
     }
@@ -154,7 +170,7 @@ export class Team {
       this.#fail(cause);
       return this.#ended;
     }
-    await this.#ask(startOf);
+    await this.#ask(startOf, threads);
     this.#workers.forEach((worker) => worker.unref?.());
   }
 
@@ -169,9 +185,9 @@ export class Team {
     listen("exit", () => this.#fail("it ended"));
   }
 
-  /** Sends a message to each worker, and waits for all answers. Throws the error of a worker. */
-  #ask(messageOf: (share: number) => unknown): Promise<number[]> {
-    const answers = this.#workers.map(async (worker, share) => {
+  /** Sends a message to each of the first `count` workers, and waits for all answers. Throws the error of a worker. */
+  #ask(messageOf: (share: number) => TeamStart | TeamCall, count: number): Promise<number[]> {
+    const answers = this.#workers.slice(0, count).map(async (worker, share) => {
       const answer = await new Promise((resolve) => {
         this.#take[share] = resolve;
         worker.postMessage(messageOf(share));

@@ -95,6 +95,29 @@ test("attention with masks, a context, a cache, given queries, and a decoder", a
   assert.equal(team.cached, 0);
 });
 
+test("one worker computes a call of one panel, unless the kernel has a cache", async (t) => {
+  const shares = [];
+  const { postMessage } = Worker.prototype;
+  t.mock.method(Worker.prototype, "postMessage", function (message) {
+    if (message.args) shares.push(message.shares);
+    return postMessage.call(this, message);
+  });
+  const sharesOf = async (team, options) => {
+    team.weights.set(weightsOf(team.description, randomOf(2)));
+    await team.run(randoms(randomOf(1), (options.tokens ?? options.queries) * 48), options);
+    return shares.splice(0);
+  };
+  const team = (await load(own("team_attention"), { threads: 3 })).create();
+  assert.deepEqual(await sharesOf(team, { tokens: 8 }), [1]);
+  assert.deepEqual(await sharesOf(team, { tokens: 9 }), [3, 3, 3]);
+  const withCache = (await load(own("team_cache"), { threads: 3 })).create();
+  assert.deepEqual(await sharesOf(withCache, { tokens: 1 }), [3, 3, 3]);
+  const withContext = (await load(own("team_context"), { threads: 3 })).create();
+  const context = randoms(randomOf(3), 33 * 24);
+  assert.deepEqual(await sharesOf(withContext, { queries: 8, keys: 33, context }), [3, 3, 3]);
+  for (const one of [team, withCache, withContext]) one.free();
+});
+
 test("warmUp runs the module of the team", async () => {
   const kernel = await load(own("team_attention"), { threads: 2 });
   const { calls } = await kernel.warmUp({ tokens: 2, most: 50 });
@@ -195,6 +218,12 @@ test("without SharedArrayBuffer or isolation, one thread computes, and the reaso
       await assert.rejects(load(module, { threads: 2 }), coded("unsupported", /no SharedArrayBuffer/));
     });
   }
+  await without("SharedArrayBuffer", undefined, () =>
+    without("crossOriginIsolated", true, async () => {
+      const { reason } = await resultOf(2);
+      assert.match(reason, /^no SharedArrayBuffer in this browser, although the page is cross-origin isolated$/);
+    }),
+  );
   const scalar = await load(own("team_attention"), { threads: 2, variant: "scalar" });
   assert.deepEqual([scalar.threads, scalar.variant], [1, "scalar"]);
   assert.match(scalar.singleThreadReason, /no SIMD/);
