@@ -38,6 +38,7 @@ export async function start() {
     await send("POST", `${session}/timeouts`, { script: 600_000, pageLoad: 60_000 });
     return {
       problems: [], // WebDriver does not tell errors of the page
+      sharesMemory: false, // WebKitGTK 2.50 under WebDriver has no SharedArrayBuffer, even in an isolated page
       open: (url) => send("POST", `${session}/url`, { url }),
       async run(body, milliseconds) {
         const script = `const done = arguments[0];
