@@ -104,9 +104,9 @@ struct Avx2 : X86 {
   template <class Element>
   static constexpr std::size_t row_overhead_registers = std::is_same_v<Element, float> ? 16 : LADON_VNNI;
   template <class Element>
-  static constexpr bool has_rows_beyond_pack = !std::is_integral_v<Element> || LADON_VNNI;
+  static constexpr bool has_rows_beyond_pack = LADON_VNNI && std::is_integral_v<Element>;
   template <class Element>
-  static constexpr bool has_rows_of_whole_panel = !has_rows_beyond_pack<Element>;
+  static constexpr bool has_rows_of_whole_panel = !LADON_VNNI && std::is_integral_v<Element>;
 #endif
 #if LADON_VNNI
   static constexpr std::size_t int8_tile_sums = 12;  // Alder Lake needs 10 to hide the latency of vpdpbusd
