@@ -133,6 +133,7 @@ function(ladon_dispatched_isas out precision pairs)
     set(int8_isas neon_dot neon_i8mm)
     set(bfloat16_isas neon_bf16)
   endif()
+  set(int4_isas ${int8_isas}) # products expand 4-bit weights to int8 weights
   list(APPEND isas ${${precision}_isas})
   set(${out} ${isas} PARENT_SCOPE)
 endfunction()

@@ -10,7 +10,7 @@
 #   SOURCES <folder>  what `ladon-import FOLDER --c-sources` wrote; by default, it is written into the build folder
 #   IMAGE <file>      the file of all weights, if another build has made it; needed in a cross build with WEIGHTS inside
 #   TOKENS <n>        the largest number of tokens of a call
-#   PRECISION float32|bfloat16|int8|rotated_int8      of the weights of linear maps
+#   PRECISION float32|bfloat16|int8|rotated_int8|int4|rotated_int4      of the weights of linear maps
 #   WEIGHTS inside|mapped    whether the library contains the weights, or <name>_start gets them from the program
 #   CHECK <io.safetensors>    the build computes the recorded inputs given.<input>, and fails if the results differ from
 #                     the tensors last, pooled or answer of the file, as far as it has them. The file must have one of
@@ -34,7 +34,7 @@ function(ladon_add_model NAME)
   endif()
   ladon_kernel_check_project()
   cmake_parse_arguments(arg "DISPATCH" "FOLDER;SOURCES;IMAGE;TOKENS;PRECISION;WEIGHTS;CHECK;ARCH;OPTIMIZE" "" ${ARGN})
-  foreach(choice "WEIGHTS inside|mapped" "PRECISION float32|bfloat16|int8|rotated_int8")
+  foreach(choice "WEIGHTS inside|mapped" "PRECISION float32|bfloat16|int8|rotated_int8|int4|rotated_int4")
     string(REGEX MATCH "([A-Z]+) (([^|]+).*)" found ${choice})
     if(NOT DEFINED arg_${CMAKE_MATCH_1})
       set(arg_${CMAKE_MATCH_1} ${CMAKE_MATCH_3})
@@ -53,6 +53,9 @@ OPTIMIZE, each with a value, and DISPATCH")
     set(problem "no value is given for ${arg_KEYWORDS_MISSING_VALUES}")
   elseif(NOT DEFINED arg_FOLDER AND NOT (DEFINED arg_SOURCES AND (DEFINED arg_IMAGE OR NOT needs_image)))
     set(problem "FOLDER is missing, the folder of a model with config.json")
+  elseif(EMSCRIPTEN AND arg_PRECISION MATCHES "int4$")
+    set(problem "PRECISION is ${arg_PRECISION}; the package for JavaScript cannot load weights of 4 bits, so for \
+WebAssembly allowed: float32, bfloat16, int8, rotated_int8")
   endif()
   if(problem)
     message(FATAL_ERROR "ladon_add_model(${NAME}): ${problem}")

@@ -292,3 +292,38 @@ TEST_CASE("constant evaluation and the program give equal bits") {
           std::bit_cast<std::array<std::uint32_t, 18>>(expected->map));
   }
 }
+
+TEST_CASE("constexpr: int4 weights") {
+  constexpr std::size_t bytes = ladon::int4_row_bytes(40);
+  static_assert(bytes == 2 * 16 + 1);
+  struct Quantised {
+    std::array<std::uint8_t, 2 * bytes> weight{};
+    std::array<float, 2> scale{};
+    std::array<std::int32_t, 2> row_sum{};
+    std::array<float, 2> y{};
+  };
+  // Quantises a linear map, and multiplies by a token.
+  const auto product = [] {
+    std::array<float, 2 * 40> weight{};
+    for (std::size_t i = 0; i < weight.size(); ++i) weight[i] = static_cast<float>(i % 7) - 3;
+    std::array<float, 40> x{};
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 5) - 1;
+    using Precision = ladon::precision::Int4<8>;
+    Quantised q;
+    ladon::quantise_int4(ladon::Linear<2, 40, ladon::Order::out_in, ladon::Bias::without>{weight.data()}, q.weight,
+                         q.scale);
+    ladon::int4_row_sums<2, 40>(q.weight, q.row_sum);
+    const ladon::Linear<2, 40, ladon::Order::out_in, ladon::Bias::without, Precision> linear{q.weight, q.scale,
+                                                                                             q.row_sum};
+    using Rows = ladon::LinearRows<1, 2, 40, ladon::Order::out_in, ladon::Bias::without, Precision>;
+    typename Rows::Workspace workspace{};
+    Rows::run(x.data(), linear, q.y.data(), workspace);
+    return q;
+  };
+  constexpr Quantised constant = product();
+  const Quantised computed = product();
+  CHECK(computed.weight == constant.weight);
+  CHECK(computed.scale == constant.scale);
+  CHECK(computed.row_sum == constant.row_sum);
+  CHECK(computed.y == constant.y);
+}

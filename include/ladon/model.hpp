@@ -108,7 +108,7 @@ struct ShortList {
 
 // The weights of attention in memory, and the precision of all linear maps (weights.hpp).
 enum class LayoutKind { in_proj, separate_qkv, per_head, in_out, in_proj_in_out };
-enum class PrecisionKind { float32, bfloat16, int8, rotated_int8 };
+enum class PrecisionKind { float32, bfloat16, int8, rotated_int8, int4, rotated_int4 };
 
 struct Model {
   std::size_t layers = 1;  // layers of a stack

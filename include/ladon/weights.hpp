@@ -17,6 +17,7 @@
 #include <ladon/bfloat16.hpp>
 #include <ladon/checks.hpp>
 #include <ladon/detail/panel/rows.hpp>
+#include <ladon/detail/vec/int4.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 
@@ -35,20 +36,25 @@ enum class Order { out_in, in_out };
 //                        to integers of `bits` bits when a call runs
 //     Int8<bits, true>   like Int8<bits>, but blocks of eight weights and of eight inputs are first rotated
 //                        (detail/panel/rows.hpp), which makes the error smaller. All scales are negative
+//     Int4<bits>, Int4<bits, true>   like Int8, but weights have 4 bits (detail/vec/int4.hpp), which products expand to
+//                        int8 weights
 //
 // With AVX512_BF16, BFloat16 and Int8 also round the operands of attention to bfloat16 if there are several queries.
 namespace precision {
 struct Float32 {};
 struct BFloat16 {};
-template <int ActivationBits, bool Rotated = false>
+template <int ActivationBits, bool Rotated = false, int WeightBits = 8>
 struct Int8 {
   static_assert(ActivationBits == 7 || ActivationBits == 8, "ladon: activations have 7 or 8 bits");
+  static_assert(WeightBits == 4 || WeightBits == 8, "ladon: integer weights have 4 or 8 bits");
 };
+template <int ActivationBits, bool Rotated = false>
+using Int4 = Int8<ActivationBits, Rotated, 4>;
 
 template <class Precision>
 inline constexpr bool is_int8 = false;
-template <int Bits, bool Rotated>
-inline constexpr bool is_int8<Int8<Bits, Rotated>> = true;
+template <int Bits, bool Rotated, int WeightBits>
+inline constexpr bool is_int8<Int8<Bits, Rotated, WeightBits>> = true;
 }  // namespace precision
 
 // A linear map from x [In] to y [Out], with float or bfloat16 weights in the order `O`, and a bias [Out]. Element
@@ -85,21 +91,27 @@ struct Linear {
   }
 };
 
-// A linear map with int8 weights: row r of the float matrix is about scale[r] * weight[r]. `row_sum` holds the sum of
-// each row. `quantise` and `row_sums` (quantise.hpp) compute the members. `weight` needs no alignment. If `Rotated` is
-// true, 8 * scale[r] * weight[r] approximates row r of the product of the float matrix and the rotation matrix.
-template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits, bool Rotated>
-struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated>> {
+// A linear map with integer weights: row r of the float matrix is about scale[r] * weight[r]. `weight` is [Out][In]
+// with 8 bits, and the rows of detail/vec/int4.hpp with 4 bits. `row_sum` holds the sum of each row. `quantise` and
+// `row_sums` (quantise.hpp) compute the members. `weight` needs no alignment. If `Rotated` is true, 8 * scale[r] *
+// weight[r] approximates row r of the product of the float matrix and the rotation matrix.
+template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits, bool Rotated, int WeightBits>
+struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated, WeightBits>> {
   static_assert(
       O == Order::out_in,
-      "ladon: int8 weights are (out, in): take layout::InProj or layout::SeparateQKV; ladon::quantise converts "
+      "ladon: integer weights are (out, in): take layout::InProj or layout::SeparateQKV; ladon::quantise converts "
       "weights of any order");
   static_assert(In <= detail::most_int8_features, "ladon: an int8 linear has at most 65,536 inputs");
   static_assert(!Rotated || In % detail::rotated_block == 0,
                 "ladon: the number of inputs of a rotated int8 linear is a multiple of 8");
   static constexpr bool rotated = Rotated;
-  using Rows = detail::Int8Rows<In, std::conditional_t<B == Bias::with, detail::BiasVector, detail::NoBias>>;
-  MatrixView<const std::int8_t, Out, In> weight;
+  static constexpr std::size_t inputs = In;
+  static constexpr int weight_bits = WeightBits;
+  static constexpr std::size_t row_bytes = WeightBits == 8 ? In : int4_row_bytes(In);
+  using Element = std::conditional_t<WeightBits == 8, std::int8_t, std::uint8_t>;
+  using Rows =
+      detail::IntegerRows<Element, row_bytes, std::conditional_t<B == Bias::with, detail::BiasVector, detail::NoBias>>;
+  MatrixView<const Element, Out, row_bytes> weight;
   VectorView<const float, Out> scale;
   VectorView<const std::int32_t, Out> row_sum;
   LADON_NO_UNIQUE_ADDRESS std::conditional_t<B == Bias::with, VectorView<const float, Out>, detail::NoBias> bias{};
@@ -110,9 +122,9 @@ struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated>> {
                   "ladon: an int8 linear lacks its weight, its scale or its row_sum", caller);
     if constexpr (B == Bias::with) {
       LADON_EXPECTS(bias.data != nullptr, "ladon: an int8 linear lacks its bias", caller);
-      return {{weight.data + first * In}, scale.data + first, row_sum.data + first, {bias.data + first}};
+      return {{weight.data + first * row_bytes}, scale.data + first, row_sum.data + first, {bias.data + first}};
     } else {
-      return {{weight.data + first * In}, scale.data + first, row_sum.data + first, {}};
+      return {{weight.data + first * row_bytes}, scale.data + first, row_sum.data + first, {}};
     }
   }
 };
@@ -305,15 +317,19 @@ using WithoutOutputBias = typename Layout::template Biased<Layout::projections, 
 template <class Layout>
 using WithoutProjectionBias = typename Layout::template Biased<Bias::without, Layout::output>;
 
-// Layouts with bfloat16 or int8 weights. ActivationBits is 8 or 7. 8 bits are more precise. 7 bits are for WebAssembly:
-// on some x86 processors, its relaxed dot product adds two products in 16 bits, and may saturate with 8 bits
-// (detail/vec/token_scale.hpp). Rotated weights are more accurate and a few percent slower (docs/precision.md).
+// Layouts with bfloat16, int8 or 4-bit weights. ActivationBits is 8 or 7. 8 bits are more precise. 7 bits are for
+// WebAssembly: on some x86 processors, its relaxed dot product adds two products in 16 bits, and may saturate with 8
+// bits (detail/vec/token_scale.hpp). Rotated weights are more accurate and a few percent slower (docs/precision.md).
 template <class Layout>
 using BFloat16 = typename Layout::template With<precision::BFloat16>;
 template <class Layout, int ActivationBits = 8>
 using Int8 = typename Layout::template With<precision::Int8<ActivationBits>>;
 template <class Layout, int ActivationBits = 8>
 using RotatedInt8 = typename Layout::template With<precision::Int8<ActivationBits, true>>;
+template <class Layout, int ActivationBits = 8>
+using Int4 = typename Layout::template With<precision::Int4<ActivationBits>>;
+template <class Layout, int ActivationBits = 8>
+using RotatedInt4 = typename Layout::template With<precision::Int4<ActivationBits, true>>;
 
 }  // namespace layout
 }  // namespace LADON_NAMESPACE

@@ -120,17 +120,18 @@ constexpr void write_weights(Writer& out) {
   if (Settings::bfloat16) {
     out << "/* The weights of linear maps are bfloat16: an element is the upper 16 bits of a float. */\n";
   }
-  if (Settings::int8) {
+  if (Settings::quantised) {
     out << "/* Row r of a float matrix " << (Settings::rotated ? "W, times H, is about 8 * " : "is about ")
-        << "X_weight_scale[r] * X_weight[r], where X_weight is int8 and X_weight_scale is\n * "
+        << "X_weight_scale[r] * X_weight[r], where X_weight is "
+        << (Settings::int4 ? "int4 (ladon/detail/vec/int4.hpp)" : "int8") << " and X_weight_scale is\n * "
         << (Settings::rotated ? "negative and finite. H is in ladon/detail/panel/rows.hpp. " : "positive and finite. ")
         << "X_weight_row_sum[r] is the sum of row r of X_weight. @name@_quantise makes "
            "these "
            "tensors. */\n";
   }
   write_weight_structs<shape, Weights>(out, "@name@_");
-  if constexpr (Settings::int8) {
-    out << "\n/* The float weights of which @name@_quantise makes int8 weights. */\n";
+  if constexpr (Settings::quantised) {
+    out << "\n/* The float weights of which @name@_quantise makes the weights above. */\n";
     write_weight_structs<shape, typename Settings::FloatWeights>(out, "@name@_float_");
     out << "\n/* The memory of the tensors that @name@_quantise makes. */\n#define @NAME@_QUANTISED_BYTES "
         << quantised_bytes<Weights>() << "\n#define @NAME@_QUANTISED_ALIGN " << quantised_alignment << "\n";

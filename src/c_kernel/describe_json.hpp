@@ -147,7 +147,7 @@ constexpr void write_json(Writer& out) {
   Commas commas(out);
   Settings::Masks::each([&]<class Entry>(Entry) { commas.next() << "\"" << Entry::name << "\""; });
   out << "],\"precision\":\"" << Settings::precision << "\"";
-  if (Settings::int8) out << ",\"activationBits\":" << Settings::model.activation_bits;
+  if (Settings::quantised) out << ",\"activationBits\":" << Settings::model.activation_bits;
   if (Settings::rotated) out << ",\"rotated\":true";
   out << ",\"capture\":\"" << Settings::captured << "\",\"layout\":\"" << Settings::layout
       << "\",\"workspace\":@workspace_bytes@,\"cache\":@cache_bytes@,\"memoryCache\":@memory_cache_bytes@";

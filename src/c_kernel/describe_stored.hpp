@@ -30,7 +30,8 @@ struct Place {
 // Writes a line for each tensor, for ladon-weights (src/weights/spec.hpp). An example is
 // "layers.0.attention.in_proj_weight 384+384+384 384", which has the name, the outputs and the inputs. A line ends with
 // the type of the elements if they are not float32, or with "int8 rotated" for rotated int8 weights. The scales and the
-// row sums of int8 weights have no lines of their own, because ladon-weights adds both to each int8 tensor.
+// row sums of int8 and int4 weights have no lines of their own, because ladon-weights adds both to each of these
+// tensors.
 template <ladon::Shape S, class Settings>
 struct StoredLines {
   static constexpr bool in_out = Settings::model.layout == ladon::LayoutKind::in_out ||
@@ -38,8 +39,8 @@ struct StoredLines {
   Writer& out;
   constexpr void tensors(const Place& place, const Tensors& list) const {
     for (const Tensor& tensor : list) {
-      const bool is_int8 = tensor.type.name == int8_type.name;
-      if (tensor.quantised_bytes > 0 && !is_int8) continue;
+      const bool is_weight = tensor.member == "_weight";
+      if (tensor.quantised_bytes > 0 && !is_weight) continue;
       place.write(out, ".");
       out << tensor.part << tensor.member << " ";
       extents(tensor);
@@ -56,7 +57,7 @@ struct StoredLines {
     } else {
       out << tensor.extents[is_turned ? 1 : 0];
     }
-    if (is_matrix) out << " " << tensor.extents[is_turned ? 0 : 1];
+    if (is_matrix) out << " " << (tensor.inputs > 0 ? tensor.inputs : tensor.extents[is_turned ? 0 : 1]);
     if (is_turned) out << " in_out";
     if (is_packed && Settings::model.projection_blocks > 1) out << " blocks " << Settings::model.projection_blocks;
     if (is_packed && Settings::model.values_before_keys) out << " values_first";

@@ -24,6 +24,7 @@ inline constexpr Type uint8_type{"uint8", "const uint8_t *"};
 inline constexpr Type uint32_type{"uint32", "const uint32_t *"};
 inline constexpr Type bfloat16_type{"bfloat16", "const uint16_t *"};
 inline constexpr Type int8_type{"int8", "const int8_t *"};
+inline constexpr Type int4_type{"int4", "const uint8_t *"};  // a byte has two weights
 inline constexpr Type int32_type{"int32", "const int32_t *"};
 inline constexpr Type float32_type{"float32", "const float *"};
 inline constexpr Type float32_output_type{"float32", "float *", true};

@@ -246,7 +246,8 @@ inline constexpr void add_quantise(Functions& functions) {
                         "Makes int8 weights in `memory`, and lets `to` point to them. `memory` has "
                         "@NAME@_QUANTISED_BYTES, aligned to\n * @NAME@_QUANTISED_ALIGN, and must live as long as `to` "
                         "is used. Biases and norms of `to` point to the tensors of\n * `from`. All other tensors of "
-                        "`from` are not needed any more. Each row gets the scale (largest magnitude) / 127; a\n * row "
+                        "`from` are not needed any more. Each row of int8 weights gets the scale (largest\n * "
+                        "magnitude) / 127; a row "
                         "of zeros stays a row of zeros. LADON_NOT_FINITE: a weight is infinite or NaN."};
   functions.add(quantise << from << to << memory);
 }
@@ -264,7 +265,7 @@ constexpr Functions functions_of() {
   if (Settings::cache) add_cache(functions);
   if (Settings::Position::rotates) add_rotary_fill(functions);
   if (Settings::model.mask.relative) add_relative_fill(functions);
-  if (Settings::int8) add_quantise(functions);
+  if (Settings::quantised) add_quantise(functions);
   return functions;
 }
 

@@ -65,8 +65,8 @@ template <bool Rotated>
 struct FiniteCheck {
   bool finite = true;
 
-  template <class Linear>
-  void linear(const Linear& from, const std::int8_t*&, const float*&, const std::int32_t*&) {
+  template <class Linear, class Weight>
+  void linear(const Linear& from, const Weight*&, const float*&, const std::int32_t*&) {
     const auto* const weights = from.weight.data;
     constexpr std::size_t count = decltype(from.weight)::size;
     finite = finite && ladon::detail::all_weights_finite<Rotated>(weights, count);
@@ -81,11 +81,11 @@ template <bool Rotated>
 struct Quantiser {
   std::byte* next;
 
-  template <std::size_t Out, std::size_t In, ladon::Order O, ladon::Bias B>
-  void linear(const ladon::Linear<Out, In, O, B>& from, const std::int8_t*& weight, const float*& scale,
+  template <std::size_t Out, std::size_t In, ladon::Order O, ladon::Bias B, class Weight>
+  void linear(const ladon::Linear<Out, In, O, B>& from, const Weight*& weight, const float*& scale,
               const std::int32_t*& row_sum) {
     static_assert(O == ladon::Order::out_in);
-    auto* const weights = take<std::int8_t>(Out * In);
+    auto* const weights = take<Weight>(Out * ladon::detail::quantised_row_bytes<Weight>(In));
     auto* const scales = take<float>(Out);
     auto* const sums = take<std::int32_t>(Out);
     ladon::detail::quantise_rows<Rotated>(from.weight.data, Out, In, weights, scales, sums);
@@ -108,7 +108,8 @@ struct Quantiser {
 // has `bytes` bytes.
 template <class Floats, ladon::Model M, class F, class W>
 ladon_status quantise_weights(const F* from, W* to, void* memory, std::size_t bytes) {
-  constexpr bool rotated = M.precision == ladon::PrecisionKind::rotated_int8;
+  constexpr bool rotated =
+      M.precision == ladon::PrecisionKind::rotated_int8 || M.precision == ladon::PrecisionKind::rotated_int4;
   Check<2> check;
   check.expect(from != nullptr, LADON_NULL_WEIGHTS);
   check.expect(to != nullptr, LADON_NULL_OUTPUT);

@@ -38,7 +38,8 @@ struct Tensor {
   Type type;
   std::size_t count = 0;  // number of heads if each head has a separate tensor; 0 if all heads share one tensor
   Extents extents{};
-  bool rotated = false;             // whether the tensor has rotated int8 weights
+  std::size_t inputs = 0;           // of a matrix of int8 or int4 weights
+  bool rotated = false;             // whether these weights are rotated
   std::size_t quantised_bytes = 0;  // size of the tensor in bytes if NAME_quantise makes the tensor, else 0
   bool in_parts = false;            // whether the rows are those of queries, then of keys, then of values
 };
@@ -50,6 +51,8 @@ template <>
 inline constexpr Type type_of<const ladon::BFloat16> = bfloat16_type;
 template <>
 inline constexpr Type type_of<const std::int8_t> = int8_type;
+template <>
+inline constexpr Type type_of<const std::uint8_t> = int4_type;
 template <>
 inline constexpr Type type_of<const std::int32_t> = int32_type;
 
@@ -63,10 +66,11 @@ struct ViewOf<ladon::TensorView<Element, Sizes...>> {
   static constexpr std::size_t bytes = (sizeof(Element) * ... * Sizes);
 };
 
-// Adds a tensor that belongs to a linear map with int8 weights.
-template <class View>
-constexpr void add_quantised(Tensors& list, std::string_view part, std::string_view member, bool rotated) {
-  list.add({part, member, ViewOf<View>::type, 0, ViewOf<View>::extents, rotated, ViewOf<View>::bytes});
+// Adds a tensor that belongs to a linear map with int8 or int4 weights.
+template <class View, class Linear>
+constexpr void add_quantised(Tensors& list, std::string_view part, std::string_view member) {
+  list.add({part, member, ViewOf<View>::type, 0, ViewOf<View>::extents, Linear::inputs, Linear::rotated,
+            ViewOf<View>::bytes});
 }
 
 // Adds the tensors of one part. `Part` is a Linear, a Norm, a vector, or an array with a Linear for each head.
@@ -75,9 +79,9 @@ constexpr void add_part(Tensors& list, std::string_view name, std::size_t count 
   if constexpr (requires { Part::weight; }) {
     using Weight = ViewOf<decltype(Part::weight)>;
     if constexpr (requires { Part::scale; }) {
-      add_quantised<decltype(Part::weight)>(list, name, "_weight", Part::rotated);
-      add_quantised<decltype(Part::scale)>(list, name, "_weight_scale", Part::rotated);
-      add_quantised<decltype(Part::row_sum)>(list, name, "_weight_row_sum", Part::rotated);
+      add_quantised<decltype(Part::weight), Part>(list, name, "_weight");
+      add_quantised<decltype(Part::scale), Part>(list, name, "_weight_scale");
+      add_quantised<decltype(Part::row_sum), Part>(list, name, "_weight_row_sum");
     } else {
       list.add({name, "_weight", Weight::type, count, Weight::extents});
     }

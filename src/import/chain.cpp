@@ -67,6 +67,10 @@ const char* precision_name(PrecisionKind precision) {
       return "int8";
     case PrecisionKind::rotated_int8:
       return "rotated_int8";
+    case PrecisionKind::int4:
+      return "int4";
+    case PrecisionKind::rotated_int4:
+      return "rotated_int4";
   }
   return "";
 }
@@ -94,6 +98,10 @@ std::string precision_argument(PrecisionKind precision) {
       return ", ladon::precision::Int8<8>";
     case PrecisionKind::rotated_int8:
       return ", ladon::precision::Int8<8, true>";
+    case PrecisionKind::int4:
+      return ", ladon::precision::Int4<8>";
+    case PrecisionKind::rotated_int4:
+      return ", ladon::precision::Int4<8, true>";
   }
   return "";
 }
@@ -106,7 +114,15 @@ std::string precision_member(PrecisionKind precision) {
 // Rotation needs a multiple of 8 inputs. Other linear maps have int8 weights without rotation.
 PrecisionKind Chain::precision_of(std::size_t inputs) const {
   const PrecisionKind precision = scene_.program.choices.precision;
-  return precision == PrecisionKind::rotated_int8 && inputs % 8 != 0 ? PrecisionKind::int8 : precision;
+  if (inputs % 8 == 0) return precision;
+  if (precision == PrecisionKind::rotated_int4) return PrecisionKind::int4;
+  return precision == PrecisionKind::rotated_int8 ? PrecisionKind::int8 : precision;
+}
+
+PrecisionKind Chain::precision_of_table(std::size_t features) const {
+  const PrecisionKind precision = precision_of(features);
+  if (precision == PrecisionKind::rotated_int4) return PrecisionKind::rotated_int8;
+  return precision == PrecisionKind::int4 ? PrecisionKind::int8 : precision;
 }
 
 Chain::Chain(Scene& scene, std::string place, Rows first)
@@ -208,7 +224,7 @@ void Chain::apply(const families::Lookup& step) {
   if (scene_.table.table.empty()) scene_.table = step;
   ids_ = rows.at;
   const std::string type = "ladon::EmbeddingTable<" + std::to_string(step.rows) + ", " + std::to_string(step.features) +
-                           precision_argument(precision_of(step.features)) + ">";
+                           precision_argument(precision_of_table(step.features)) + ">";
   const std::string member = part(without_weight(step.table), type, Bias::without),
                     to = target(rows.most, step.features);
   body.push_back("ladon::embed(weights." + member + ", " + rows.at + ", " + rows.count + ", " + to +
@@ -282,11 +298,11 @@ void Chain::activate(families::After function, const std::string& at) {
 }
 
 void Chain::linear(const std::string& name, const std::string& member, const std::string& type, std::size_t outputs,
-                   Bias bias) {
+                   Bias bias, PrecisionKind precision) {
   scene_.program.headers.insert("model/linear_rows.hpp");
   scene_.program.parts += "using " + type + " = ladon::LinearRows<" + std::to_string(rows.most) + ", " +
                           std::to_string(outputs) + ", " + std::to_string(rows.width) + ", ladon::Order::out_in, " +
-                          text_of(bias) + precision_argument(precision_of(rows.width)) + ">;\n";
+                          text_of(bias) + precision_argument(precision) + ">;\n";
   const std::string memory = identifier(type), to = target(rows.most, outputs);
   scene_.program.workspace.push_back(type + "::Workspace " + memory + ";");
   body.push_back(type + "::run(" + rows.at + ", weights." + member + ", " + to + ", workspace." + memory +
@@ -299,13 +315,13 @@ void Chain::linear(const std::string& name, const std::string& member, const std
 void Chain::apply(const families::LinearRows& step) {
   const std::string type = type_name(scene_.names.name_of(step.name));
   const std::string member = part(step.name, type + "::Weights", step.bias);
-  linear(step.name, member, type, step.outputs, step.bias);
+  linear(step.name, member, type, step.outputs, step.bias, precision_of(rows.width));
   activate(step.after, rows.at);
 }
 
 void Chain::apply(const families::TiedHead& step) {
   const std::string member = scene_.names.name_of(without_weight(scene_.table.table));
-  linear(scene_.table.table, member, "TiedHead", scene_.table.rows, Bias::without);
+  linear(scene_.table.table, member, "TiedHead", scene_.table.rows, Bias::without, precision_of_table(rows.width));
   if (!step.bias.empty()) {
     const std::string bias = vector(step.bias, "ladon::VectorView<const float, " + std::to_string(rows.width) + ">");
     body.push_back("ladon::add_row(weights." + bias + ", " + rows.count + ", " + rows.at + ");");

@@ -84,9 +84,11 @@ class Chain {
   // Copies rows that belong to the caller before they change.
   void own_rows();
   void linear(const std::string& name, const std::string& member, const std::string& type, std::size_t outputs,
-              Bias bias);
+              Bias bias, PrecisionKind precision);
   std::string declare(const families::ConvolveRows& step, const std::string& member, const std::string& type);
   [[nodiscard]] PrecisionKind precision_of(std::size_t inputs) const;
+  // The same for an embedding table, which has at least 8 bits.
+  [[nodiscard]] PrecisionKind precision_of_table(std::size_t features) const;
   void for_each_number(const std::string& statement);
   void activate(families::After function, const std::string& at);
   // Adds a row to the table of --dry-run.

@@ -47,7 +47,7 @@ class Members {
   // `order` are words behind the extents, and of a bias, too.
   void linear(const std::string& name, const std::string& rows, std::size_t inputs, Bias bias,
               const std::string& order = "") {
-    constexpr const char* precisions[] = {"", " bfloat16", " int8", " int8 rotated"};
+    constexpr const char* precisions[] = {"", " bfloat16", " int8", " int8 rotated", " int4", " int4 rotated"};
     text += name + "_weight " + rows + " " + number(inputs) + order + (is_in_out_ ? " in_out" : "") +
             precisions[static_cast<int>(model_.precision)] + "\n";
     if (bias == Bias::with) text += name + "_bias " + rows + order + "\n";

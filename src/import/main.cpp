@@ -12,6 +12,7 @@
 #include "../c_kernel/difference.hpp"
 #include "c_files.hpp"
 #include "c_project.hpp"
+#include "chain.hpp"
 #include "compare.hpp"
 #include "cpp_files.hpp"
 #include "families.hpp"
@@ -64,9 +65,10 @@ If Ladon lacks a part of the model, ladon-import names its key in config.json, e
 DIR may have files that ladon-import wrote. They are replaced.)";
 
 ladon::PrecisionKind precision_of(const std::string& name) {
-  if (name == "bfloat16") return ladon::PrecisionKind::bfloat16;
-  if (name == "int8") return ladon::PrecisionKind::int8;
-  return name == "rotated_int8" ? ladon::PrecisionKind::rotated_int8 : ladon::PrecisionKind::float32;
+  using enum ladon::PrecisionKind;
+  for (const ladon::PrecisionKind kind : {bfloat16, int8, rotated_int8, int4, rotated_int4})
+    if (name == ladon::import::precision_name(kind)) return kind;
+  return float32;
 }
 
 int compare(const Options& options) {
@@ -135,8 +137,8 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(1, 1 << 20));
     app.add_flag("--without-weights", options.without_weights,
                  "reads only config.json, as if the checkpoint had all tensors of the family under their usual names");
-    app.add_option("--precision", options.precision, "float32, bfloat16, int8 or rotated_int8")
-        ->check(CLI::IsMember({"float32", "bfloat16", "int8", "rotated_int8"}))
+    app.add_option("--precision", options.precision, "float32, bfloat16, int8, rotated_int8, int4 or rotated_int4")
+        ->check(CLI::IsMember({"float32", "bfloat16", "int8", "rotated_int8", "int4", "rotated_int4"}))
         ->capture_default_str();
     auto* dry_run = app.add_flag("--dry-run", options.dry_run, "prints the parts of the model, and what they cost");
     app.add_option(

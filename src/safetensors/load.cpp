@@ -59,11 +59,11 @@ void add_int8(const File& file, const weights::Member& member, const weights::So
 // Appends the addresses of the tensors of a member. The file holds converted copies.
 void add_values(const File& file, const weights::Member& member, const weights::Source& source, const Keep& kept,
                 std::vector<const std::byte*>& values) {
-  constexpr std::string_view dtypes[] = {"F32", "BF16", "I8"};
+  constexpr std::string_view dtypes[] = {"F32", "BF16", "I8", ""};  // no checkpoint has int4 weights
   const auto* const address = weights::is_one_tensor(member, source)
                                   ? in_place(file, source.front(), dtypes[static_cast<int>(member.element)])
                                   : nullptr;
-  if (member.element == weights::Element::int8) {
+  if (member.is_quantised()) {
     add_int8(file, member, source, address, kept, values);
   } else {
     const auto convert = [&] { return weights::bytes_of_member(file, member, source); };

@@ -152,13 +152,16 @@ std::string attention_bias_bytes(const Member& member, const Piece& table, const
   return {reinterpret_cast<const char*>(spaced.data()), spaced.size() * sizeof(float)};
 }
 
-// Quantises the rows of a float weight, and appends the results to the tensors of `to`.
+// Quantises the rows of a float weight, and appends the results to the tensors of `to`. `Weight` is std::int8_t, or
+// std::uint8_t for 4 bits.
+template <class Weight>
 void append_quantised(const files::Safetensors& file, const Piece& piece, bool rotated, Int8Member& to) {
-  std::vector<std::int8_t> integers(columns_of(piece));
+  std::vector<Weight> integers(ladon::detail::quantised_row_bytes<Weight>(columns_of(piece)));
   constexpr float most = std::numeric_limits<float>::max();  // sums of eight rotated weights must stay finite
   for_finite_rows(file, piece, rotated ? most / 8 : most, [&](const std::vector<float>& values) {
-    const auto quantise = rotated ? ladon::detail::quantise_row<true> : ladon::detail::quantise_row<false>;
-    append_value(quantise(values.data(), values.size(), 1, integers.data()), to.scale);
+    append_value(rotated ? ladon::detail::quantise_row<true>(values.data(), values.size(), 1, integers.data())
+                         : ladon::detail::quantise_row<false>(values.data(), values.size(), 1, integers.data()),
+                 to.scale);
     to.weight.append(reinterpret_cast<const char*>(integers.data()), integers.size());
   });
 }
@@ -178,7 +181,7 @@ bool is_one_tensor(const Member& member, const Source& source) {
 }
 
 std::string key_of(const Member& member, const Source& source) {
-  constexpr const char* elements[] = {"float32", "bfloat16", "int8"};
+  constexpr const char* elements[] = {"float32", "bfloat16", "int8", "int4"};
   std::string key = elements[static_cast<int>(member.element)];
   key += member.rotated ? " rotated" : member.in_out ? " in_out" : member.role == "activation" ? " activation" : "";
   if (member.role == "attention_bias") key += " attention_bias " + std::to_string(member.shape[1]);
@@ -209,19 +212,26 @@ std::string bytes_of_member(const files::Safetensors& file, const Member& member
 
 Int8Member int8_member(const files::Safetensors& file, const Member& member, const Source& source) {
   Int8Member int8;
+  const bool has_4_bits = member.element == Element::int4;
   for (const Piece& piece : source) {
     if (file.tensors().at(piece.tensor).dtype == "I8") {
       const auto rows = rows_of(file, piece);
       int8.weight.append(reinterpret_cast<const char*>(rows.data()), rows.size());
       append_rows(file, member, {scale_name(piece.tensor), piece.shape, piece.first_row, piece.rows}, int8.scale);
+    } else if (has_4_bits) {
+      append_quantised<std::uint8_t>(file, piece, member.rotated, int8);
     } else {
-      append_quantised(file, piece, member.rotated, int8);
+      append_quantised<std::int8_t>(file, piece, member.rotated, int8);
     }
   }
   const std::size_t columns = columns_of(source.front());
-  const auto* const weight = reinterpret_cast<const std::int8_t*>(int8.weight.data());
-  for (std::size_t begin = 0; begin < int8.weight.size(); begin += columns)
-    append_value(ladon::detail::sum_of_row(weight + begin, columns), int8.row_sum);
+  const std::size_t row_bytes = has_4_bits ? ladon::int4_row_bytes(columns) : columns;
+  for (std::size_t begin = 0; begin < int8.weight.size(); begin += row_bytes) {
+    const char* const row = int8.weight.data() + begin;
+    append_value(has_4_bits ? ladon::detail::sum_of_row(reinterpret_cast<const std::uint8_t*>(row), columns)
+                            : ladon::detail::sum_of_row(reinterpret_cast<const std::int8_t*>(row), columns),
+                 int8.row_sum);
+  }
   return int8;
 }
 

@@ -29,7 +29,7 @@ std::string key_of(const Member& member, const Source& source);
 // files::Error if a source to be rounded has a value that is infinite or NaN, or that would become infinite.
 std::string bytes_of_member(const files::Safetensors& file, const Member& member, const Source& source);
 
-// The bytes of the three tensors of an int8 member: weights, scales (float32) and sums of rows (int32).
+// The bytes of the three tensors of an int8 or int4 member: weights, scales (float32) and sums of rows (int32).
 struct Int8Member {
   std::string weight, scale, row_sum;
 };

@@ -57,7 +57,7 @@ Packed pack(const files::Safetensors& file, const Spec& spec, const Found& found
   Packer packer({"", beginning(found, origin)});
   for (std::size_t i = 0; i < spec.members.size(); ++i) {
     const Member& member = spec.members[i];
-    if (member.element == Element::int8) {
+    if (member.is_quantised()) {
       const Int8Member int8 = int8_member(file, member, found.members[i]);
       packer.add(member.name, int8.weight, sizeof(std::int8_t));
       packer.add(member.name + "_scale", int8.scale, sizeof(float));

@@ -166,14 +166,14 @@ bool read_option(const std::string& word, std::istringstream& words, Member& mem
 
 // Reads the type of the elements. `type` is the text that was read before. Returns false if the word is no type.
 bool read_type(const std::string& word, std::string& type, Member& member) {
-  if (word == "rotated" && member.element == Element::int8 && !member.rotated) {
+  if (word == "rotated" && member.is_quantised() && !member.rotated) {
     member.rotated = true;
     type += " rotated";
     return true;
   }
   if (!type.empty()) throw Error("expected the end of the line behind " + type + ", found " + in_quotes(word));
-  if (word != "bfloat16" && word != "int8") return false;
-  member.element = word == "int8" ? Element::int8 : Element::bfloat16;
+  if (word != "bfloat16" && word != "int8" && word != "int4") return false;
+  member.element = word == "int8" ? Element::int8 : word == "int4" ? Element::int4 : Element::bfloat16;
   type = word;
   return true;
 }

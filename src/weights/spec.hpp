@@ -14,8 +14,8 @@
 
 namespace ladon::weights {
 
-// The element type of a tensor of the kernel. An int8 weight also has a scale and a sum for each row.
-enum class Element { float32, bfloat16, int8 };
+// The element type of a tensor of the kernel. An int8 or int4 weight also has a scale and a sum for each row.
+enum class Element { float32, bfloat16, int8, int4 };
 
 // One tensor of the kernel. Its name in the SPEC ends with its role, such as in_proj_weight. For a tensor of a layer's
 // attention, "attention." comes before the role. In a decoder, "self_attention." or "cross_attention." comes before the
@@ -32,7 +32,9 @@ struct Member {
   std::uint64_t blocks = 1;          // in_proj: the blocks, each with rows of queries, keys and values
   bool values_first = false;         // in_proj: in a block, values are before keys
   Element element = Element::float32;
-  bool rotated = false;  // int8: the weights are rotated (ladon::layout::RotatedInt8)
+  bool rotated = false;  // int8 and int4: the weights are rotated (ladon::layout::RotatedInt8)
+
+  bool is_quantised() const { return element == Element::int8 || element == Element::int4; }
 };
 
 enum class Kind { attention, layer, stack };
@@ -57,10 +59,10 @@ struct Spec {
   [[nodiscard]] Spec first_layer() const;
 };
 
-// Reads lines of `<member> <outputs> [<inputs>] [in_out] [blocks <n>] [values_first] [bfloat16|int8|int8 rotated]`,
-// where the outputs of in_proj are a sum of three parts, such as 384+384+384. Only a weight of two dimensions may be
-// bfloat16 or int8. A line `kv_heads <n>` says the number of key/value heads. Throws files::Error, whose text has a
-// line for each wrong line.
+// Reads lines of `<member> <outputs> [<inputs>] [in_out] [blocks <n>] [values_first] [bfloat16|int8|int8
+// rotated|int4|int4 rotated]`, where the outputs of in_proj are a sum of three parts, such as 384+384+384. Only a
+// weight of two dimensions may be bfloat16, int8 or int4. A line `kv_heads <n>` says the number of key/value heads.
+// Throws files::Error, whose text has a line for each wrong line.
 Spec read_spec(const std::filesystem::path& file);
 
 // Like read_spec, but reads the lines from a text. `name` is the name of the text in errors.

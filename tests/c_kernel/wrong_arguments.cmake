@@ -101,7 +101,7 @@ ladon_add_wrong_arguments(values_before_keys "VALUES_BEFORE_KEYS needs LAYOUT in
   ${some} LAYOUT separate_qkv VALUES_BEFORE_KEYS)
 ladon_add_wrong_arguments(layout_kdim "KEY_MODEL needs LAYOUT separate_qkv.per_head.in_out" ${some} CONTEXT KEY_MODEL 4 VALUE_MODEL 4)
 ladon_add_wrong_arguments(bias "BIAS is 'some'. allowed: all, projections, output, none" ${some} BIAS some)
-ladon_add_wrong_arguments(precision "PRECISION is 'int4'. allowed: float32, bfloat16, int8" ${some} PRECISION int4)
+ladon_add_wrong_arguments(precision "PRECISION is 'int3'. allowed: float32, bfloat16, int8, int4" ${some} PRECISION int3)
 ladon_add_wrong_arguments(bfloat16_layout "with PRECISION bfloat16, whose weights are .out, in., allowed: in_proj, separate_qkv"
   ${some} PRECISION bfloat16 LAYOUT in_out)
 ladon_add_wrong_arguments(bfloat16_bits "DETERMINISTIC needs PRECISION float32.int8"

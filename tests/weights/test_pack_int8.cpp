@@ -112,6 +112,35 @@ TEST_CASE("float weights of a rotated member become the numbers of ladon::quanti
             .ends_with("line 1: expected a multiple of 8 columns of linear1_weight, found 12"));
 }
 
+TEST_CASE("float weights of int4 members become the numbers of ladon::quantise_int4") {
+  Checkpoint checkpoint;
+  checkpoint.add("linear1.weight", 2, 40, 3);
+  const std::vector<float> weight = counted(80, 3);
+  const std::array<float, 2> bias{};
+  const ladon::Linear<2, 40> linear{weight.data(), bias};
+  constexpr std::size_t bytes = 2 * ladon::int4_row_bytes(40);
+  for (const bool rotated : {false, true}) {
+    std::vector<std::uint8_t> codes(bytes);
+    std::vector<float> scale(2);
+    std::vector<std::int32_t> sums(2);
+    REQUIRE((rotated ? ladon::quantise_rotated_int4(linear, codes.data(), scale.data())
+                     : ladon::quantise_int4(linear, codes.data(), scale.data())));
+    ladon::int4_row_sums<2, 40>(codes.data(), sums.data());
+    const Result result =
+        packed(checkpoint, rotated ? "linear1_weight 2 40 int4 rotated\n" : "linear1_weight 2 40 int4\n", "");
+    CHECK(result.elements<std::uint8_t>("linear1_weight", bytes) == codes);
+    CHECK(result.values("linear1_weight_scale", 2) == scale);
+    CHECK(result.elements<std::int32_t>("linear1_weight_row_sum", 2) == sums);
+  }
+}
+
+TEST_CASE("an int4 member takes no int8 weights") {
+  Checkpoint checkpoint;
+  add_int8(checkpoint, "linear1.weight", 1, 20, 1);
+  CHECK(complaint(checkpoint, "linear1_weight 1 4 int4\n", "").find("expected dtype F32, F16 or BF16, found \"I8\"") !=
+        std::string::npos);
+}
+
 TEST_CASE("the sign of the scales tells whether int8 weights are rotated") {
   const std::string rotated = "linear1_weight 1 8 int8 rotated\n", plain = "linear1_weight 1 8 int8\n";
   const auto with_scale = [](float scale) {

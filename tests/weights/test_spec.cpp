@@ -73,7 +73,7 @@ TEST_CASE("int8 members") {
   CHECK(error_of_spec("out_proj_weight 5 int8") == "  line 1: expected two dimensions of out_proj_weight, found 1");
   CHECK(error_of_spec("out_proj_bias 5 int8") ==
         "  line 1: only a weight of two dimensions can be int8, and out_proj_bias has one");
-  CHECK(error_of_spec("out_proj_weight 5 4 int4") == "  line 1: " + no_size + "\"int4\"");
+  CHECK(error_of_spec("out_proj_weight 5 4 int3") == "  line 1: " + no_size + "\"int3\"");
 }
 
 TEST_CASE("the kind of a kernel") {

@@ -45,6 +45,8 @@ constexpr void embed(const Linear<Rows, Width, Order::out_in, Bias::without, Pre
     const auto row = table.rows_from(static_cast<std::size_t>(ids[t]));
     const auto* const weight = row.weight.data;
     if constexpr (precision::is_int8<Precision>) {
+      static_assert(std::is_same_v<decltype(weight), const std::int8_t* const>,
+                    "ladon: an embedding table has no 4-bit weights; take int8");
       for (std::size_t i = 0; i < Width; ++i) y[i] = static_cast<float>(weight[i]);
       // The matrix H is its own inverse, times 8. The scale of a rotated row contains this factor, so this is exact.
       if constexpr (Linear<Rows, Width, Order::out_in, Bias::without, Precision>::rotated)

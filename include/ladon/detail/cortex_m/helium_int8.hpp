@@ -169,7 +169,7 @@ LADON_INLINE Pack result(int32x4_t sums, const Scale& scale, const Bias& bias) n
   return fma(Pack{vcvtq_f32_s32(sums)}, scale, bias);
 }
 
-// -row_sum, scale and bias of each row (Int8Rows).
+// -row_sum, scale and bias of each row (IntegerRows).
 template <std::size_t Rows>
 struct RowNumbers {
   std::int32_t row_sum[Rows];

@@ -65,7 +65,7 @@ inline constexpr std::uint32_t sum_shift = [] {
 
 // A product for panels of four tokens.
 struct Product {
-  // As in Int8Rows. `bias` may be null.
+  // As in IntegerRows. `bias` may be null.
   const std::int8_t* weight;
   std::size_t row_stride;
   const float *scale, *bias;

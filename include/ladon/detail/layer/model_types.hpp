@@ -85,7 +85,9 @@ struct PositionOf {
 };
 template <PrecisionKind K, int ActivationBits>
 struct PrecisionOf {
-  using Int8 = precision::Int8<ActivationBits, K == PrecisionKind::rotated_int8>;
+  static constexpr bool four_bits = K == PrecisionKind::int4 || K == PrecisionKind::rotated_int4;
+  static constexpr bool rotated = K == PrecisionKind::rotated_int8 || K == PrecisionKind::rotated_int4;
+  using Int8 = precision::Int8<ActivationBits, rotated, four_bits ? 4 : 8>;
   using Rounded = std::conditional_t<K == PrecisionKind::bfloat16, precision::BFloat16, Int8>;
   using Type = std::conditional_t<K == PrecisionKind::float32, precision::Float32, Rounded>;
 };

@@ -338,8 +338,9 @@ struct alignas(64) LinearInput<precision::BFloat16, Vectors, Tokens, MostFeature
   }
 };
 
-template <int Bits, bool Rotated, class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
-struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Vectors, Tokens, MostFeatures, T> {
+template <int Bits, bool Rotated, int WeightBits, class Vectors, std::size_t Tokens, std::size_t MostFeatures,
+          PanelLayout T>
+struct alignas(64) LinearInput<precision::Int8<Bits, Rotated, WeightBits>, Vectors, Tokens, MostFeatures, T> {
   static constexpr bool converts = true;
   using Element = typename Vectors::Int8Element;
   static constexpr std::size_t tuple_size = vec::tuple_features<Element>;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantises float weights to int8, for quantise.hpp and the tool ladon-weights.
+// Quantises float weights to 8 or 4 bits, for quantise.hpp and the tool ladon-weights.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/config/compiler.hpp>
 #include <ladon/detail/panel/rows.hpp>
+#include <ladon/detail/vec/int4.hpp>
 #include <ladon/weights.hpp>
 
 namespace LADON_NAMESPACE::detail {
@@ -74,17 +77,135 @@ constexpr float quantise_row(const float* weights, std::size_t size, std::size_t
   return stored_scale<Rotated>(scale);
 }
 
-template <bool Rotated, std::size_t Out, std::size_t In, Order O, Bias B>
-constexpr bool quantise_linear(const Linear<Out, In, O, B>& linear, std::int8_t* weight, float* scale) noexcept {
+// Half of the tables, in units of 1 / 64: the numbers in ascending order, and the points halfway between neighbours.
+inline constexpr std::int16_t int4_units = 64;
+struct Int4Levels {
+  std::int16_t level[int4_codes];
+  std::int16_t halfway[int4_codes - 1];
+};
+inline constexpr auto int4_levels = [] {
+  std::array<Int4Levels, int4_tables.size() / 2> result{};
+  for (std::size_t n = 0; n < result.size(); ++n) {
+    for (std::size_t i = 0; i < int4_codes; ++i) {
+      result[n].level[i] = static_cast<std::int16_t>(int4_tables[2 * n][i] * int4_units);
+      if (i > 0) {
+        result[n].halfway[i - 1] = static_cast<std::int16_t>((result[n].level[i - 1] + result[n].level[i]) / 2);
+      }
+    }
+  }
+  return result;
+}();
+
+// A group of weights in the same units of the scale of its row, and its table with the least squared error. The largest
+// weight has the sign of the largest number of the table, so `negated` decides between the two tables of each width.
+struct Int4Group {
+  std::int16_t weight[int4_group]{};
+  std::size_t size = 0;
+  bool negated = false;
+  std::size_t table = 0;
+  std::int32_t error = 0;
+
+  // Calls visit(i, code, difference) with the nearest code of each weight, and its error. Compilers vectorise the loop
+  // over a group of integers, but not of floats.
+  template <class Visit>
+  constexpr void for_each_code(const Int4Levels& levels, Visit visit) const noexcept {
+    std::int16_t code[int4_group]{}, value[int4_group]{};
+    for (std::size_t c = 0; c + 1 < int4_codes; ++c) {
+      const std::int16_t halfway = levels.halfway[c];
+      const auto step = static_cast<std::int16_t>(levels.level[c + 1] - levels.level[c]);
+      for (std::size_t i = 0; i < int4_group; ++i) {
+        const auto above = static_cast<std::int16_t>(weight[i] > halfway ? -1 : 0);
+        code[i] = static_cast<std::int16_t>(code[i] - above);
+        value[i] = static_cast<std::int16_t>(value[i] + (above & step));
+      }
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+      visit(i, static_cast<unsigned>(code[i]), levels.level[0] + value[i] - weight[i]);
+    }
+  }
+  constexpr void choose_table() noexcept {
+    int most = 0, least = 0;
+    for (const int one : weight) {
+      if (most < one) most = one;
+      if (one < least) least = one;
+    }
+    negated = most > -least;
+    const int largest = negated ? most : -least;
+    for (std::int16_t& one : weight) one = static_cast<std::int16_t>(negated ? -one : one);
+    error = std::numeric_limits<std::int32_t>::max();
+    for (std::size_t n = 0; n < int4_levels.size(); ++n) {
+      const int end = -int4_levels[n].level[0];
+      if (n > 0 && 4 * end < 3 * largest) break;                          // this and later tables clip too much
+      if (n + 1 < int4_levels.size() && 3 * end > 4 * largest) continue;  // the next table has smaller steps
+      std::int32_t sum = 0;
+      for_each_code(int4_levels[n], [&](std::size_t, unsigned, int difference) { sum += difference * difference; });
+      if (sum < error) error = sum, table = 2 * n + (negated ? 1 : 0);
+    }
+  }
+};
+
+// Calls visit(g, group) for each group of a row of finite weights, with its best table for this scale of the row.
+template <bool Rotated, class Visit>
+constexpr void for_each_int4_group(const float* weights, std::size_t size, std::size_t stride, float scale,
+                                   Visit visit) noexcept {
+  for (std::size_t first = 0; first < size; first += int4_group) {
+    Int4Group group;
+    group.size = size - first < int4_group ? size - first : int4_group;
+    for_each_weight<Rotated>(weights + first * stride, group.size, stride, [&](std::size_t i, float weight) {
+      group.weight[i] = static_cast<std::int16_t>(nearest_integer(weight / scale * int4_units));
+    });
+    group.choose_table();
+    visit(first / int4_group, group);
+  }
+}
+
+// The same for 4 bits. Tries six scales, because a smaller scale clips the largest weight and rounds the others
+// less. A row of zeros, or of numbers that are nearly subnormal, gets the scale 0: no code stands for 0.
+template <bool Rotated>
+constexpr float quantise_row(const float* weights, std::size_t size, std::size_t stride, std::uint8_t* to) noexcept {
+  const std::size_t groups = int4_groups(size);
+  for (std::size_t i = 0; i < int4_row_bytes(size); ++i) to[i] = 0;
+  const float largest = largest_magnitude<Rotated>(weights, size, stride) / 127;
+  if (largest < 2 * (std::numeric_limits<float>::min)()) return 0;
+  float scale = largest, least = std::numeric_limits<float>::infinity();
+  for (int i = 0; i < 6; ++i) {
+    const float candidate = largest * (0.7f + 0.06f * static_cast<float>(i));
+    float error = 0;
+    for_each_int4_group<Rotated>(weights, size, stride, candidate, [&](std::size_t, const Int4Group& group) {
+      error += static_cast<float>(group.error);
+    });
+    error *= (candidate / largest) * (candidate / largest);
+    if (error < least) least = error, scale = candidate;
+  }
+  for_each_int4_group<Rotated>(weights, size, stride, scale, [&](std::size_t g, const Int4Group& group) {
+    group.for_each_code(int4_levels[group.table / 2], [&](std::size_t i, unsigned code, int) {
+      std::uint8_t& byte = to[g * (int4_group / 2) + i % (int4_group / 2)];
+      byte = static_cast<std::uint8_t>(byte | code << (i / (int4_group / 2) * 4));
+    });
+    const std::size_t table = group.table ^ (Rotated ? 1 : 0);  // the stored scale of a rotated row is negative
+    std::uint8_t& byte = to[groups * (int4_group / 2) + g / 2];
+    byte = static_cast<std::uint8_t>(byte | table << (g % 2 * 4));
+  });
+  return stored_scale<Rotated>(scale);
+}
+
+template <class Weight>
+constexpr std::size_t quantised_row_bytes(std::size_t size) noexcept {
+  return std::is_same_v<Weight, std::int8_t> ? size : int4_row_bytes(size);
+}
+
+template <bool Rotated, class Weight, std::size_t Out, std::size_t In, Order O, Bias B>
+constexpr bool quantise_linear(const Linear<Out, In, O, B>& linear, Weight* weight, float* scale) noexcept {
   constexpr std::size_t row_stride = O == Order::out_in ? In : 1, stride = O == Order::out_in ? 1 : Out;
   LADON_EXPECTS(linear.weight.data != nullptr && weight != nullptr && scale != nullptr,
-                "ladon: quantise needs the float weight, the int8 weight and the scale", linear.caller);
+                "ladon: quantise needs the float weight, the integer weight and the scale", linear.caller);
   for (std::size_t r = 0; r < Out; ++r) {
     const float largest = largest_magnitude<Rotated>(linear.weight.data + r * row_stride, In, stride);
     if (!(largest <= (std::numeric_limits<float>::max)())) return false;
   }
   for (std::size_t r = 0; r < Out; ++r) {
-    scale[r] = quantise_row<Rotated>(linear.weight.data + r * row_stride, In, stride, weight + r * In);
+    scale[r] = quantise_row<Rotated>(linear.weight.data + r * row_stride, In, stride,
+                                     weight + r * quantised_row_bytes<Weight>(In));
   }
   return true;
 }
@@ -92,6 +213,16 @@ constexpr bool quantise_linear(const Linear<Out, In, O, B>& linear, std::int8_t*
 constexpr std::int32_t sum_of_row(const std::int8_t* row, std::size_t size) noexcept {
   std::int32_t sum = 0;
   for (std::size_t i = 0; i < size; ++i) sum += row[i];
+  return sum;
+}
+constexpr std::int32_t sum_of_row(const std::uint8_t* row, std::size_t size) noexcept {
+  std::int32_t sum = 0;
+  for (std::size_t first = 0; first < size; first += int4_group) {
+    std::int8_t weight[int4_group]{};
+    const std::size_t group = first / int4_group, count = size - first < int4_group ? size - first : int4_group;
+    vec::expand_int4_group(row + first / 2, int4_tables[int4_table(row, int4_groups(size), group)].data(), weight);
+    sum += sum_of_row(weight, count);
+  }
   return sum;
 }
 
@@ -104,10 +235,10 @@ LADON_NOINLINE constexpr bool all_weights_finite(const float* weights, std::size
 }
 
 // Quantises finite weights [rows][columns]. Each row gets a scale and a row sum.
-template <bool Rotated>
-LADON_NOINLINE constexpr void quantise_rows(const float* from, std::size_t rows, std::size_t columns,
-                                            std::int8_t* weight, float* scale, std::int32_t* row_sum) noexcept {
-  for (std::size_t r = 0; r < rows; ++r, from += columns, weight += columns) {
+template <bool Rotated, class Weight>
+LADON_NOINLINE constexpr void quantise_rows(const float* from, std::size_t rows, std::size_t columns, Weight* weight,
+                                            float* scale, std::int32_t* row_sum) noexcept {
+  for (std::size_t r = 0; r < rows; ++r, from += columns, weight += quantised_row_bytes<Weight>(columns)) {
     scale[r] = quantise_row<Rotated>(from, columns, 1, weight);
     row_sum[r] = sum_of_row(weight, columns);
   }

@@ -128,9 +128,10 @@ WeightRows(Matrix, Biases) -> WeightRows<Matrix, Biases>;
 inline constexpr std::size_t most_int8_features = 65536;
 
 // row_sum is read only if features are q + zero (detail/panel/product_input.hpp).
-template <std::size_t RowStride, class Biases>
-struct Int8Rows {
-  WeightMatrix<std::int8_t, RowStride, 1> weight;
+template <class Element, std::size_t RowStride, class BiasesType>
+struct IntegerRows {
+  using Biases = BiasesType;
+  WeightMatrix<Element, RowStride, 1> weight;
   const float* scale;
   const std::int32_t* row_sum;
   LADON_NO_UNIQUE_ADDRESS Biases bias;

@@ -37,6 +37,10 @@ struct Epilogue {
   LADON_INLINE constexpr Epilogue of_tile(std::size_t panel, std::size_t row) const noexcept {
     return {out + panel * panel_stride + row * Width, 0, transform};
   }
+  // The epilogue of the rows from number `row` on, of all panels.
+  LADON_INLINE constexpr Epilogue of_rows(std::size_t row) const noexcept {
+    return {out + row * Width, panel_stride, transform};
+  }
   // Whether a tile stores its sums before it transforms them (transform_rows).
   static constexpr bool transforms_later = requires { requires Transform::long_code; };
   // Returns a reference if there is nothing to change: g++ 12 copies the members through memory (Helium).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of a weight matrix and panels of tokens: epilogue(panel, row, pack, sum) for each row and pack of tokens.
-//     W         [rows][inner], read in place: WeightRows, or Int8Rows for int8 weights
+//     W         [rows][inner], read in place: WeightRows, or IntegerRows for integer weights
 //     in        PanelsView [panels][inner][width], BFloat16PanelsView, or Int8PanelsView
 //
 // The outer loop runs over tiles of W, and the inner loop over panels, so that the rows of a tile stay in the L1 cache.
@@ -229,13 +229,45 @@ LADON_NOINLINE constexpr void product_small(Weights w, PanelsView in, std::size_
 }
 #endif
 
+// Rows of 4-bit weights, expanded to int8 weights on the stack: a few at a time, so that they stay in the L1 cache.
+template <std::size_t Rows, std::size_t Inner>
+struct ExpandedRows {
+  static constexpr std::size_t whole_groups = int4_groups(Inner) * int4_group;
+  static constexpr bool aliases = whole_groups % target::Current::aliasing_bytes == 0;
+  static constexpr std::size_t stride = whole_groups + (aliases ? 64 : 0);
+  alignas(64) std::int8_t weight[Rows * stride];
+
+  LADON_NOINLINE constexpr explicit ExpandedRows(const std::uint8_t* from) noexcept {
+    if (std::is_constant_evaluated()) {
+      for (std::int8_t& one : weight) one = 0;
+    }
+    for (std::size_t r = 0; r < Rows; ++r)
+      expand_int4_row(from + r * int4_row_bytes(Inner), Inner, weight + r * stride);
+  }
+};
+template <std::size_t Inner>
+inline constexpr std::size_t expanded_rows_at_a_time = [] {
+  constexpr std::size_t tiles = 24, rows = target::Current::expanded_bytes / (int4_groups(Inner) * int4_group);
+  return rows >= tiles ? rows / tiles * tiles : rows >= 4 ? rows / 4 * 4 : 4;
+}();
+
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner>
 LADON_INLINE constexpr void matmul(const auto& w, auto in, std::size_t panels, auto epilogue,
                                    [[maybe_unused]] Reading reading = Reading::first) noexcept {
   using P = ProductForm<Simd, T, Packs, Rows, Inner>;
   using In = decltype(in);
   using Matrix = decltype(w.weight);
-  if constexpr (!std::is_same_v<In, LanesOf<In>>) {
+  if constexpr (std::is_same_v<typename Matrix::Element, std::uint8_t>) {
+    using Biases = typename std::remove_cvref_t<decltype(w)>::Biases;
+    for_row_tiles<Rows, expanded_rows_at_a_time<Inner>>([&]<std::size_t R>(std::size_t first) {
+      using Expanded = ExpandedRows<R, Inner>;
+      const Expanded expanded(w.weight.rows_from(first).data);
+      matmul<Simd, T, Packs, R, Inner>(
+          IntegerRows<std::int8_t, Expanded::stride, Biases>{
+              {expanded.weight}, w.scale + first, w.row_sum + first, w.bias.from(first)},
+          in, panels, epilogue.of_rows(first), reading);
+    });
+  } else if constexpr (!std::is_same_v<In, LanesOf<In>>) {
     if constexpr (may_have_token_rows<Simd, T, typename In::Element, Inner> && Matrix::rows_contiguous) {
       if (panels > 0 && in.rows[panels - 1].end > 0) {
         return product_with_token_rows<P>(w, in, panels, epilogue, reading);

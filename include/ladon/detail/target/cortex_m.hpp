@@ -33,6 +33,7 @@ namespace LADON_NAMESPACE::detail::target {
 
 struct CortexM : Defaults {
   static constexpr std::size_t widened_features = widened_features_on_small_stack;
+  static constexpr std::size_t expanded_bytes = expanded_bytes_on_small_stack;
   static constexpr std::size_t result_bytes_at_a_time = result_bytes_in_small_memory;
   static constexpr std::size_t int8_tile_sums = 4;  // for cores without an engine, such as M3
   // Each read converts the weights: 105.4 -> 93.4 million instructions of examples/keywords on M7, 29.4 -> 27.2 on M55.

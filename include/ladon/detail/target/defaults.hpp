@@ -89,6 +89,9 @@ struct Defaults {
   // Weights of a row that become floats at a time, on the stack.
   static constexpr std::size_t widened_features = 2048;
   static constexpr std::size_t widened_features_on_small_stack = 64;
+  // 4-bit weights that are expanded at a time, on the stack.
+  static constexpr std::size_t expanded_bytes = 16 * 1024;
+  static constexpr std::size_t expanded_bytes_on_small_stack = 1024;
   static constexpr bool multiplies_bfloat16 = false;
   static constexpr std::size_t bfloat16_tile_sums = unlimited;
   // q in 16 or 32 bits, or q + zero in 8 bits (detail/panel/product_input.hpp).

@@ -75,13 +75,18 @@ void for_each_tensor(const std::string& name, Part& part, const RowsText& rows, 
   std::string line = name + "_weight " + rows.rows;
   if constexpr (sizes.size() == 2) {
     line += ' ';  // g++ 12 wrongly warns of an overlap (-Wrestrict) if " " + to_string(...) is appended
-    line += std::to_string(sizes[is_in_out<Part> ? 0 : 1]);
+    if constexpr (requires { Part::inputs; }) {
+      line += std::to_string(Part::inputs);
+    } else {
+      line += std::to_string(sizes[is_in_out<Part> ? 0 : 1]);
+    }
   }
   line += rows.order;
   if constexpr (is_in_out<Part>) line += " in_out";
   if constexpr (std::is_same_v<decltype(part.weight.data), const BFloat16*>) line += " bfloat16";
   if constexpr (requires { part.scale; }) {
-    visit(part.weight, line + (Part::rotated ? " int8 rotated\n" : " int8\n"));
+    line += Part::weight_bits == 4 ? " int4" : " int8";
+    visit(part.weight, line + (Part::rotated ? " rotated\n" : "\n"));
     visit(part.scale, std::string());
     visit(part.row_sum, std::string());
   } else {
