@@ -24,7 +24,9 @@ struct IntegerRegister {
   static LADON_INLINE Type add(Type a, Type b) noexcept { return wasm_i32x4_add(a, b); }
   static LADON_INLINE Type add_bytes(Type a, Type b) noexcept { return wasm_i8x16_add(a, b); }
   static LADON_INLINE Type multiply(Type a, Type b) noexcept { return wasm_i32x4_mul(a, b); }
-  static LADON_INLINE Type products_of_pairs(Type a, Type b) noexcept { return wasm_i32x4_dot_i16x8(a, b); }
+  static LADON_INLINE Type add_products_of_pairs(Type sum, Type a, Type b) noexcept {
+    return add(sum, wasm_i32x4_dot_i16x8(a, b));
+  }
   static LADON_INLINE Type repeat_byte(Type x) noexcept {
     return multiply(wasm_v128_and(x, broadcast(0xff)), broadcast(0x01010101));
   }
