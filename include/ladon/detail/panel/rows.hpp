@@ -136,6 +136,8 @@ struct IntegerRows {
   const std::int32_t* row_sum;
   LADON_NO_UNIQUE_ADDRESS Biases bias;
 };
+template <std::size_t RowStride, class Biases>
+using Int8Rows = IntegerRows<std::int8_t, RowStride, Biases>;
 
 // Rotates blocks of eight numbers: x becomes H x, with the Hadamard matrix H8 (entries 1 and -1, Sylvester's order) in
 // each block. This spreads large numbers (bench/tuning-log.md). W x = (W H) (H x) / 8.

@@ -263,8 +263,7 @@ LADON_INLINE constexpr void matmul(const auto& w, auto in, std::size_t panels, a
       using Expanded = ExpandedRows<R, Inner>;
       const Expanded expanded(w.weight.rows_from(first).data);
       matmul<Simd, T, Packs, R, Inner>(
-          IntegerRows<std::int8_t, Expanded::stride, Biases>{
-              {expanded.weight}, w.scale + first, w.row_sum + first, w.bias.from(first)},
+          Int8Rows<Expanded::stride, Biases>{{expanded.weight}, w.scale + first, w.row_sum + first, w.bias.from(first)},
           in, panels, epilogue.of_rows(first), reading);
     });
   } else if constexpr (!std::is_same_v<In, LanesOf<In>>) {
