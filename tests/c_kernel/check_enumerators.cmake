@@ -22,8 +22,8 @@ function(check_enumerators argument enumeration header)
     message(FATAL_ERROR "${header} does not define the enumeration ${enumeration}")
   endif()
   string(REGEX MATCHALL "[a-z_0-9]+" enumerators "${CMAKE_MATCH_1}")
-  # PRECISION int8 with ROTATED; FEED_FORWARD_NORM_KIND
-  list(REMOVE_ITEM enumerators none rotated_int8 same)
+  # PRECISION int8 and int4 with ROTATED; FEED_FORWARD_NORM_KIND
+  list(REMOVE_ITEM enumerators none rotated_int8 rotated_int4 same)
   check_words(${argument} "${enumerators}" ${enumeration})
 endfunction()
 
