@@ -99,7 +99,7 @@ template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits, bool Rotat
 struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated, WeightBits>> {
   static_assert(
       O == Order::out_in,
-      "ladon: integer weights are (out, in): take layout::InProj or layout::SeparateQKV; ladon::quantise converts "
+      "ladon: int8 weights are (out, in): take layout::InProj or layout::SeparateQKV; ladon::quantise converts "
       "weights of any order");
   static_assert(In <= detail::most_int8_features, "ladon: an int8 linear has at most 65,536 inputs");
   static_assert(!Rotated || In % detail::rotated_block == 0,

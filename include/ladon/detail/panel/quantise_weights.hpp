@@ -198,7 +198,7 @@ template <bool Rotated, class Weight, std::size_t Out, std::size_t In, Order O, 
 constexpr bool quantise_linear(const Linear<Out, In, O, B>& linear, Weight* weight, float* scale) noexcept {
   constexpr std::size_t row_stride = O == Order::out_in ? In : 1, stride = O == Order::out_in ? 1 : Out;
   LADON_EXPECTS(linear.weight.data != nullptr && weight != nullptr && scale != nullptr,
-                "ladon: quantise needs the float weight, the integer weight and the scale", linear.caller);
+                "ladon: quantise needs the float weight, the int8 weight and the scale", linear.caller);
   for (std::size_t r = 0; r < Out; ++r) {
     const float largest = largest_magnitude<Rotated>(linear.weight.data + r * row_stride, In, stride);
     if (!(largest <= (std::numeric_limits<float>::max)())) return false;
