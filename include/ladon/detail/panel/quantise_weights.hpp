@@ -132,7 +132,7 @@ struct Int4Group {
     negated = most > -least;
     const int largest = negated ? most : -least;
     for (std::int16_t& one : weight) one = static_cast<std::int16_t>(negated ? -one : one);
-    error = std::numeric_limits<std::int32_t>::max();
+    error = (std::numeric_limits<std::int32_t>::max)();
     for (std::size_t n = 0; n < int4_levels.size(); ++n) {
       const int end = -int4_levels[n].level[0];
       if (n > 0 && 4 * end < 3 * largest) break;                          // this and later tables clip too much
