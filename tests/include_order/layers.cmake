@@ -28,4 +28,4 @@ set(isa_folders detail/target/ detail/vec/ detail/cortex_m/)
 
 # isa_exempt lists the headers outside isa_folders that may name an instruction set. If a header in this list names no
 # instruction set, check.cmake reports an error.
-set(isa_exempt detail/config/settings.hpp)
+set(isa_exempt detail/config/settings.hpp detail/config/quiet_begin.hpp detail/config/quiet_end.hpp)

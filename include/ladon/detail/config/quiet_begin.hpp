@@ -9,3 +9,8 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #endif
 #endif
+// A program may allow imprecise arithmetic for the code that follows a pragma. Kernels need NaN and infinity.
+#if defined(__clang__) && defined(__x86_64__)
+#pragma float_control(push)
+#pragma float_control(precise, on)
+#endif
