@@ -56,8 +56,9 @@
 #                      projections of queries, keys and values. FEED_FORWARD_BIAS is for the feed-forward network
 #   PRECISION float32|bfloat16|int8|int4   the type of the weights of linear maps. bfloat16, int8 and int4 need LAYOUT
 #                      in_proj or separate_qkv. int4 weights have 4 bits, and 4 bits more for each group of 32
-#                      (ladon/detail/vec/int4.hpp); all that is said below about int8 applies to int4, too. int8 weights have a scale for each row, and <name>_quantise makes int8 weights from
-#                      float32 weights. bfloat16 excludes DETERMINISTIC
+#                      (ladon/detail/vec/int4.hpp); all that is said below about int8 applies to int4, too. int8
+#                      weights have a scale for each row, and <name>_quantise makes int8 weights from float32 weights.
+#                      bfloat16 excludes DETERMINISTIC
 #   ACTIVATION_BITS 8|7      the bits to which the inputs of int8 products are quantised at run time. In a WebAssembly
 #                      module with relaxed SIMD, 8 bits become 7 on engines that compute 8 bits inexactly. With
 #                      DETERMINISTIC, only 7 bits allow a module with relaxed SIMD

@@ -72,10 +72,8 @@ struct ModelSettings {
   using FloatWeights = typename KernelOf<K, with_float_weights(M)>::Weights;
   static constexpr bool given = K == Kind::given;  // whether the caller gives queries, keys and values
   static constexpr bool bfloat16 = M.precision == ladon::PrecisionKind::bfloat16;
-  static constexpr bool int4 =
-      M.precision == ladon::PrecisionKind::int4 || M.precision == ladon::PrecisionKind::rotated_int4;
-  static constexpr bool rotated =
-      M.precision == ladon::PrecisionKind::rotated_int8 || M.precision == ladon::PrecisionKind::rotated_int4;
+  static constexpr bool int4 = ladon::detail::has_4_bits(M.precision);
+  static constexpr bool rotated = ladon::detail::is_rotated(M.precision);
   static constexpr bool quantised = int4 || rotated || M.precision == ladon::PrecisionKind::int8;
   static constexpr std::size_t feed_forward = M.feed_forward;
   static constexpr std::size_t memory = M.memory;  // number of tokens in the memory of a decoder, or 0

@@ -108,8 +108,7 @@ struct Quantiser {
 // has `bytes` bytes.
 template <class Floats, ladon::Model M, class F, class W>
 ladon_status quantise_weights(const F* from, W* to, void* memory, std::size_t bytes) {
-  constexpr bool rotated =
-      M.precision == ladon::PrecisionKind::rotated_int8 || M.precision == ladon::PrecisionKind::rotated_int4;
+  constexpr bool rotated = ladon::detail::is_rotated(M.precision);
   Check<2> check;
   check.expect(from != nullptr, LADON_NULL_WEIGHTS);
   check.expect(to != nullptr, LADON_NULL_OUTPUT);

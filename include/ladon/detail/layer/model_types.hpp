@@ -62,6 +62,13 @@ struct ScoreOfKind : score::Scaled {
   static constexpr bool sinks = K.sinks;
 };
 
+constexpr bool is_rotated(PrecisionKind kind) noexcept {
+  return kind == PrecisionKind::rotated_int8 || kind == PrecisionKind::rotated_int4;
+}
+constexpr bool has_4_bits(PrecisionKind kind) noexcept {
+  return kind == PrecisionKind::int4 || kind == PrecisionKind::rotated_int4;
+}
+
 template <Model M, class Masks>
 struct SplitMasks : DecoderMasks<Masks, typename MaskOfKind<M.memory_mask>::Type> {};
 template <Model M, class Self, class Memory>
@@ -85,9 +92,7 @@ struct PositionOf {
 };
 template <PrecisionKind K, int ActivationBits>
 struct PrecisionOf {
-  static constexpr bool four_bits = K == PrecisionKind::int4 || K == PrecisionKind::rotated_int4;
-  static constexpr bool rotated = K == PrecisionKind::rotated_int8 || K == PrecisionKind::rotated_int4;
-  using Int8 = precision::Int8<ActivationBits, rotated, four_bits ? 4 : 8>;
+  using Int8 = precision::Int8<ActivationBits, detail::is_rotated(K), detail::has_4_bits(K) ? 4 : 8>;
   using Rounded = std::conditional_t<K == PrecisionKind::bfloat16, precision::BFloat16, Int8>;
   using Type = std::conditional_t<K == PrecisionKind::float32, precision::Float32, Rounded>;
 };

@@ -97,11 +97,10 @@ inline constexpr auto int4_levels = [] {
 }();
 
 // A group of weights in the same units of the scale of its row, and its table with the least squared error. The largest
-// weight has the sign of the largest number of the table, so `negated` decides between the two tables of each width.
+// weight has the sign of the largest number of the table, which decides between the two tables of each width.
 struct Int4Group {
   std::int16_t weight[int4_group]{};
   std::size_t size = 0;
-  bool negated = false;
   std::size_t table = 0;
   std::int32_t error = 0;
 
@@ -129,7 +128,7 @@ struct Int4Group {
       if (most < one) most = one;
       if (one < least) least = one;
     }
-    negated = most > -least;
+    const bool negated = most > -least;
     const int largest = negated ? most : -least;
     for (std::int16_t& one : weight) one = static_cast<std::int16_t>(negated ? -one : one);
     error = (std::numeric_limits<std::int32_t>::max)();
