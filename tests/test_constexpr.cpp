@@ -306,8 +306,8 @@ TEST_CASE("constexpr: int4 weights") {
   const auto product = [] {
     std::array<float, 2 * 40> weight{};
     for (std::size_t i = 0; i < weight.size(); ++i) weight[i] = static_cast<float>(i % 7) - 3;
-    std::array<float, 40> x{};
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 5) - 1;
+    std::array<float, 40> token{};
+    for (std::size_t i = 0; i < token.size(); ++i) token[i] = static_cast<float>(i % 5) - 1;
     using Precision = ladon::precision::Int4<8>;
     Quantised q;
     ladon::quantise_int4(ladon::Linear<2, 40, ladon::Order::out_in, ladon::Bias::without>{weight.data()}, q.weight,
@@ -317,7 +317,7 @@ TEST_CASE("constexpr: int4 weights") {
                                                                                              q.row_sum};
     using Rows = ladon::LinearRows<1, 2, 40, ladon::Order::out_in, ladon::Bias::without, Precision>;
     typename Rows::Workspace workspace{};
-    Rows::run(x.data(), linear, q.y.data(), workspace);
+    Rows::run(token.data(), linear, q.y.data(), workspace);
     return q;
   };
   constexpr Quantised constant = product();
