@@ -137,6 +137,21 @@ void check_conversion(const Safetensors& file, const Selection& selection, Targe
   }
 }
 
+// Writes a checkpoint with int4 weights, and opens the output.
+void check_int4(const Safetensors& file, const Selection& selection) {
+  try {
+    const ConversionPlan plan = weights::plan_conversion(file, "checkpoint", Target::int4, selection);
+    weights::check_values(file, "checkpoint", plan);
+    std::string content;
+    const auto deviations =
+        weights::write_converted(file, "checkpoint", plan, [&](std::string_view bytes) { content += bytes; });
+    require(deviations.size() == plan.converted, "each converted weight has a deviation");
+    static_cast<void>(Safetensors(MemoryFile(content).path()));
+  } catch (const files::Error& error) {
+    require_shown(error.what(), "an error");
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -146,6 +161,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const Safetensors file(checkpoint.path());
     for (const Target target : {Target::int8, Target::bfloat16}) check_conversion(file, selection, target);
+    check_int4(file, selection);
   } catch (const files::Error& error) {
     require_shown(error.what(), "an error");
   }

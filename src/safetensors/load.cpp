@@ -59,7 +59,7 @@ void add_int8(const File& file, const weights::Member& member, const weights::So
 // Appends the addresses of the tensors of a member. The file holds converted copies.
 void add_values(const File& file, const weights::Member& member, const weights::Source& source, const Keep& kept,
                 std::vector<const std::byte*>& values) {
-  constexpr std::string_view dtypes[] = {"F32", "BF16", "I8", ""};  // no checkpoint has int4 weights
+  constexpr std::string_view dtypes[] = {"F32", "BF16", "I8", "U8"};
   const auto* const address = weights::is_one_tensor(member, source)
                                   ? in_place(file, source.front(), dtypes[static_cast<int>(member.element)])
                                   : nullptr;

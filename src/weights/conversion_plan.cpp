@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <ladon/detail/panel/rows.hpp>
+#include <ladon/detail/vec/int4.hpp>
 #include <set>
 #include <span>
 #include <string_view>
@@ -37,6 +38,13 @@ bool is_embedding_name(std::string_view name) {
                              [&](const char* part) { return name.find(part) != name.npos; });
 }
 
+// Returns the dtype of converted matrices.
+std::string dtype_of(Target target) {
+  return target == Target::int8 ? "I8" : target == Target::int4 ? "U8" : target == Target::bfloat16 ? "BF16" : "F32";
+}
+
+bool is_integer(Target target) { return target == Target::int8 || target == Target::int4; }
+
 // Decides which tensors of the file are converted, and collects the problems that plan_conversion reports.
 class Planner {
  public:
@@ -51,7 +59,7 @@ class Planner {
     if (const auto what = size_complaint(tensor); !what.empty()) add_problem(name, what);
     if (is_converted_already(name, tensor)) {
       ++plan_.already_converted;
-      if (plan_.target == Target::int8) check_scale(scale_name(name), tensor.shape[0]);
+      if (is_integer(plan_.target)) check_scale(name, tensor);
     } else if (plan_.target != Target::float32 && is_weight(name, tensor) && bytes_of_float(tensor.dtype) != 0 &&
                !is_kept(name, tensor)) {
       add_converted(name, tensor);
@@ -59,11 +67,11 @@ class Planner {
     } else if (is_to_widen(tensor) && !has_kept_name(name)) {
       ++plan_.widened;
       const std::uint64_t bytes = 2 * (tensor.end - tensor.begin);
-      plan_.tensors.push_back({{name, {"F32", tensor.shape, 0, bytes}}, &tensor, Making::widened, false});
+      plan_.tensors.push_back({{name, {"F32", tensor.shape, 0, bytes}}, &tensor, Making::widened, false, plan_.target});
       return;
     }
     ++plan_.copied;
-    plan_.tensors.push_back({{name, tensor}, &tensor, Making::copy, false});
+    plan_.tensors.push_back({{name, tensor}, &tensor, Making::copy, false, plan_.target});
   }
 
   ConversionPlan plan(const std::string& file_name) {
@@ -76,15 +84,28 @@ class Planner {
   }
 
  private:
+  struct Made {
+    Making making;
+    bool rotated;
+    Target type;
+  };
+
   void add_converted(const std::string& name, const Tensor& tensor) {
     ++plan_.converted;
-    const bool is_int8 = plan_.target == Target::int8;
-    const bool is_rotated = is_int8 && selection_.rotate && !is_embedding(name, tensor);
-    add_made(name, is_int8 ? "I8" : "BF16", tensor.shape, tensor, Making::weight, is_rotated);
+    const bool of_embedding = is_embedding(name, tensor), is_quantised = is_integer(plan_.target);
+    const bool is_rotated = is_quantised && selection_.rotate && !of_embedding;
+    const Target type = plan_.target == Target::int4 && of_embedding ? Target::int8 : plan_.target;
+    auto shape = tensor.shape;
+    if (type == Target::int4) {
+      if (shape[1] > ladon::detail::most_int8_features)
+        add_problem(name, "expected at most 65536 columns, found " + std::to_string(shape[1]));
+      shape[1] = ladon::int4_row_bytes(static_cast<std::size_t>(shape[1]));
+    }
+    add_made(name, dtype_of(type), shape, tensor, {Making::weight, is_rotated, type});
     if (is_rotated && tensor.shape[1] % ladon::detail::rotated_block != 0)
       add_problem(name, "expected a multiple of 8 columns, found " + std::to_string(tensor.shape[1]));
-    if (!is_int8) return;
-    add_made(scale_name(name), "F32", {tensor.shape[0], 1}, tensor, Making::scale, is_rotated);
+    if (!is_quantised) return;
+    add_made(scale_name(name), "F32", {tensor.shape[0], 1}, tensor, {Making::scale, is_rotated, type});
     if (file_.tensors().contains(scale_name(name)))
       add_problem(name,
                   "expected no tensor " + in_quotes(scale_name(name)) + ", which would become its scale, found one");
@@ -94,9 +115,9 @@ class Planner {
   // `bytes` may overflow. The overflow does no harm, because `add` reports such a source as a problem, and a plan with
   // problems is never used.
   void add_made(const std::string& name, const std::string& dtype, const std::vector<std::uint64_t>& shape,
-                const Tensor& source, Making making, bool is_rotated) {
+                const Tensor& source, const Made& made) {
     const std::uint64_t bytes = shape[0] * shape[1] * bytes_of_element(dtype);
-    plan_.tensors.push_back({{name, {dtype, shape, 0, bytes}}, &source, making, is_rotated});
+    plan_.tensors.push_back({{name, {dtype, shape, 0, bytes}}, &source, made.making, made.rotated, made.type});
   }
 
   [[nodiscard]] bool is_embedding(const std::string& name, const Tensor& tensor) const {
@@ -134,13 +155,15 @@ class Planner {
 
   [[nodiscard]] bool is_converted_already(const std::string& name, const Tensor& tensor) const {
     if (!is_weight(name, tensor)) return false;
-    if (plan_.target != Target::int8) return tensor.dtype == words_.element;
-    return tensor.dtype == "I8" && file_.tensors().contains(scale_name(name));
+    if (!is_integer(plan_.target)) return tensor.dtype == words_.element;
+    const bool may_be_integer = tensor.dtype == "I8" || (plan_.target == Target::int4 && tensor.dtype == "U8");
+    return may_be_integer && file_.tensors().contains(scale_name(name));
   }
 
-  void check_scale(const std::string& name, std::uint64_t rows) {
+  void check_scale(const std::string& weight, const Tensor& tensor) {
+    const std::string name = scale_name(weight);
     const Tensor& scale = file_.tensors().at(name);
-    const std::string what = scale_complaint(file_, scale, rows, sign_of_scales(file_, scale));
+    const std::string what = scale_complaint(file_, scale, tensor.shape[0], sign_of_scales(file_, scale), tensor.dtype);
     if (!what.empty()) add_problem(name, what);
   }
 
@@ -193,7 +216,8 @@ class Planner {
 }  // namespace
 
 ConversionWords words(Target target) {
-  if (target == Target::int8) return {"quantise", "quantised", "int8", "F32, F16 or BF16"};
+  if (is_integer(target))
+    return {"quantise", "quantised", target == Target::int4 ? "int8 or int4" : "int8", "F32, F16 or BF16"};
   if (target == Target::bfloat16) return {"convert", "converted", "BF16", "F32 or F16"};
   return {"convert", "converted", "F32", "F16 or BF16"};
 }

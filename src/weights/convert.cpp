@@ -165,6 +165,7 @@ class Writer {
   void flush() { buffer_.flush(); }
 
   void write_scale(const OutputTensor& output) {
+    if (output.type == Target::int4) return write_int4_scale(output);
     Matrix matrix(file_, *output.source, output.rotated);
     for (std::size_t row = 0; row < matrix.rows(); ++row) {
       const float scale = ToInt8(largest_magnitude(matrix, row), output.rotated).stored_scale();
@@ -185,13 +186,62 @@ class Writer {
   }
 
   Deviation write_weight(const OutputTensor& output) {
-    return target_ == Target::int8 ? write_rounded<ToInt8>(output) : write_rounded<ToBFloat16>(output);
+    if (output.type == Target::int4) return write_int4(output);
+    return output.type == Target::int8 ? write_rounded<ToInt8>(output) : write_rounded<ToBFloat16>(output);
   }
 
  private:
   struct Sums {
     double squares = 0, squared_errors = 0, largest = 0, largest_error = 0;
+
+    void add(double value, double error) {
+      squares += value * value;
+      squared_errors += error * error;
+      largest = std::max(largest, std::abs(value));
+      largest_error = std::max(largest_error, error);
+    }
+    [[nodiscard]] Deviation deviation() const {
+      if (largest == 0) return {0, 0};
+      return {std::sqrt(squared_errors / squares), largest_error / largest};
+    }
   };
+
+  // Calls visit(values, codes, scale) for each row of an int4 weight. The row is not rotated.
+  template <class Visit>
+  void for_each_int4_row(const OutputTensor& output, const Visit& visit) {
+    Matrix matrix(file_, *output.source, false);
+    std::vector<std::uint8_t> codes(ladon::int4_row_bytes(matrix.values_of_part()));
+    for (std::size_t row = 0; row < matrix.rows(); ++row)
+      matrix.for_each_part(row, [&](std::span<const float> values, std::size_t) {
+        if (!(largest_magnitude(values) <= largest_weight(Target::int4, output.rotated)))
+          fail(file_name_, output, "changed while it was read");
+        visit(values, codes,
+              output.rotated ? detail::quantise_row<true>(values.data(), values.size(), 1, codes.data())
+                             : detail::quantise_row<false>(values.data(), values.size(), 1, codes.data()));
+        return true;
+      });
+  }
+
+  void write_int4_scale(const OutputTensor& output) {
+    for_each_int4_row(output, [&](std::span<const float>, const std::vector<std::uint8_t>&, float scale) {
+      write(as_text(std::as_bytes(std::span(&scale, 1))));
+    });
+  }
+
+  Deviation write_int4(const OutputTensor& output) {
+    std::vector<float> exact(output.source->shape[1]);
+    std::vector<std::int8_t> integers(detail::int4_groups(exact.size()) * detail::int4_group);
+    Sums sums;
+    for_each_int4_row(output, [&](std::span<const float> values, const std::vector<std::uint8_t>& codes, float scale) {
+      std::ranges::copy(values, exact.begin());
+      if (output.rotated) detail::rotate_blocks(exact.data(), exact.size(), 1, exact.data());
+      detail::expand_int4_row(codes.data(), exact.size(), integers.data());
+      const double factor = output.rotated ? double{scale} * detail::rotated_block : double{scale};
+      for (std::size_t i = 0; i < exact.size(); ++i) sums.add(exact[i], std::abs(exact[i] - factor * integers[i]));
+      write(as_text(std::as_bytes(std::span(codes))));
+    });
+    return sums.deviation();
+  }
 
   template <class Rounding>
   Deviation write_rounded(const OutputTensor& output) {
@@ -207,10 +257,8 @@ class Writer {
         write_part(values, rounding, std::span(rounded).first(values.size()), sums);
         return true;
       });
-      sums.largest = std::max(sums.largest, double{largest});
     }
-    if (sums.largest == 0) return {0, 0};
-    return {std::sqrt(sums.squared_errors / sums.squares), sums.largest_error / sums.largest};
+    return sums.deviation();
   }
 
   template <class Rounding>
@@ -218,10 +266,7 @@ class Writer {
                   std::span<typename Rounding::Element> rounded, Sums& sums) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       rounded[i] = rounding.round(values[i]);
-      const double value = values[i], error = std::abs(value - rounding.value(rounded[i]));
-      sums.squares += value * value;
-      sums.squared_errors += error * error;
-      sums.largest_error = std::max(sums.largest_error, error);
+      sums.add(values[i], std::abs(values[i] - rounding.value(rounded[i])));
     }
     write(as_text(std::as_bytes(rounded)));
   }
@@ -289,7 +334,7 @@ std::string report(const ConversionPlan& plan, const std::vector<Deviation>& dev
   std::size_t i = 0;
   for (const OutputTensor& output : plan.tensors) {
     if (output.making != Making::weight) continue;
-    rows.push_back({files::escaped(output.named.name), files::shown(output.named.tensor.shape),
+    rows.push_back({files::escaped(output.named.name), files::shown(output.source->shape),
                     fixed(deviations[i].relative_rms), fixed(deviations[i].largest_error)});
     ++i;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the int8 or BF16 version of a checkpoint. Memory never holds the whole output or a whole tensor.
+// Writes the int8, int4 or BF16 version of a checkpoint. Memory never holds the whole output or a whole tensor.
 #pragma once
 
 #include <string>
@@ -22,11 +22,11 @@ struct Deviation {
 // infinite or NaN, or would become infinite.
 void check_values(const files::Safetensors& file, const std::string& file_name, const ConversionPlan& plan);
 
-// Passes the output to the sink: header, then data. The int8 weights and the scales are equal to the results of
-// ladon::quantise. The BF16 weights are equal to the results of ladon::to_bfloat16. Returns the deviation of each
-// converted weight from the original weight, in the order of the plan. Precondition: check_values has accepted the
-// file. If another process changes the file during the call, the function may throw files::Error, or may mix old and
-// new weights in the output.
+// Passes the output to the sink: header, then data. The integer weights and the scales are equal to the results of
+// ladon::quantise and ladon::quantise_int4. The BF16 weights are equal to the results of ladon::to_bfloat16. Returns
+// the deviation of each converted weight from the original weight, in the order of the plan. Precondition: check_values
+// has accepted the file. If another process changes the file during the call, the function may throw files::Error, or
+// may mix old and new weights in the output.
 std::vector<Deviation> write_converted(const files::Safetensors& file, const std::string& file_name,
                                        const ConversionPlan& plan, const files::Sink& sink);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <ladon/detail/vec/int4.hpp>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -55,6 +56,8 @@ std::string what_is_missing(const Safetensors& file, const std::vector<Source>& 
 
 std::string shape_complaint(const files::Tensor& tensor, const Piece& piece) {
   auto shape = piece.shape;
+  // A U8 tensor is an int4 weight, or of a dtype that no member has.
+  if (tensor.dtype == "U8" && shape.size() == 2) shape[1] = ladon::int4_row_bytes(static_cast<std::size_t>(shape[1]));
   if (piece.in_out) std::ranges::reverse(shape);
   const auto elements = [](const std::vector<std::uint64_t>& sizes) {
     return std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{1}, std::multiplies<>());
@@ -77,20 +80,26 @@ std::string complaint(const files::Tensor& tensor, const Piece& piece) {
 // `problems`.
 class SourceCheck {
  public:
-  // `int8_weight` is the name of an int8 weight of the file. If it is "", float weights may become int8.
-  SourceCheck(const Safetensors& file, std::string int8_weight, std::vector<std::string>& problems)
-      : file_(file), int8_weight_(std::move(int8_weight)), problems_(problems) {}
+  // Float weights may become integers of a type only if the file has no integer weights of this type. `int8_weight` and
+  // `int4_weight` are the names of such weights, or "".
+  SourceCheck(const Safetensors& file, std::string int8_weight, std::string int4_weight,
+              std::vector<std::string>& problems)
+      : file_(file), int8_weight_(std::move(int8_weight)), int4_weight_(std::move(int4_weight)), problems_(problems) {}
 
   void operator()(const Member& member, const Source& source) const {
     for (const Piece& piece : source) {
       if (piece.absent) continue;
       const files::Tensor& tensor = file_.tensors().at(piece.tensor);
-      if (member.element == Element::int8 && tensor.dtype == "I8") {
-        check_int8(member, piece, tensor);
-      } else if (member.element == Element::int8 && !int8_weight_.empty()) {
+      const bool has_4_bits = member.element == Element::int4;
+      const std::string type = has_4_bits ? "int4" : "int8", dtype = has_4_bits ? "U8" : "I8";
+      const std::string& quantised = has_4_bits ? int4_weight_ : int8_weight_;
+      if (member.is_quantised() && tensor.dtype == dtype) {
+        check_quantised(member, piece, tensor);
+      } else if (member.is_quantised() && !quantised.empty()) {
         add(member, piece.tensor,
-            "expected dtype I8, because the file has int8 weights such as " + in_quotes(int8_weight_) + ", found " +
-                in_quotes(tensor.dtype) + ": a linear map that was kept in float does not fit a kernel of int8");
+            "expected dtype " + dtype + ", because the file has " + type + " weights such as " + in_quotes(quantised) +
+                ", found " + in_quotes(tensor.dtype) +
+                ": a linear map that was kept in float does not fit a kernel of " + type);
       } else {
         add(member, piece.tensor, complaint(tensor, piece));
       }
@@ -108,10 +117,11 @@ class SourceCheck {
       add(member, piece.scaling, complaint(scaling, {piece.scaling, {size}, 0, size}));
   }
 
-  void check_int8(const Member& member, const Piece& piece, const files::Tensor& tensor) const {
+  void check_quantised(const Member& member, const Piece& piece, const files::Tensor& tensor) const {
     if (piece.in_out || !piece.scaling.empty())
       add(member, piece.tensor,
-          "expected float weights, because this family's weights are converted, found dtype \"I8\"");
+          "expected float weights, because this family's weights are converted, found dtype " +
+              in_quotes(tensor.dtype));
     const std::string wrong_shape = shape_complaint(tensor, piece);
     add(member, piece.tensor, wrong_shape.empty() ? size_complaint(tensor) : wrong_shape);
     add(member, piece.tensor, zero_point_complaint(file_, piece.tensor));
@@ -122,7 +132,7 @@ class SourceCheck {
       return;
     }
     const ScaleSign sign = member.rotated ? ScaleSign::negative : ScaleSign::positive;
-    const std::string wrong_scale = scale_complaint(file_, found->second, piece.shape[0], sign);
+    const std::string wrong_scale = scale_complaint(file_, found->second, piece.shape[0], sign, tensor.dtype);
     add(member, scale, wrong_scale.empty() ? size_complaint(found->second) : wrong_scale);
   }
 
@@ -131,7 +141,7 @@ class SourceCheck {
   }
 
   const Safetensors& file_;
-  std::string int8_weight_;
+  std::string int8_weight_, int4_weight_;
   std::vector<std::string>& problems_;
 };
 
@@ -260,7 +270,7 @@ std::vector<std::string> left_out(const Safetensors& file, const std::vector<Sou
   for (std::size_t i = 0; i < members.size(); ++i) {
     for (const Piece& piece : members[i]) {
       used.insert(piece.tensor);
-      if (spec.members[i].element == Element::int8) used.insert(scale_name(piece.tensor));
+      if (spec.members[i].is_quantised()) used.insert(scale_name(piece.tensor));
     }
   }
   add_unused(spec, naming, used);
@@ -307,7 +317,7 @@ const Source* present(const Safetensors& file, const std::vector<Source>& source
 
 void check_source(const Safetensors& file, const Member& member, const Source& source,
                   std::vector<std::string>& problems) {
-  SourceCheck(file, "", problems)(member, source);
+  SourceCheck(file, "", "", problems)(member, source);
 }
 
 Match match(const Safetensors& file, const Spec& spec, const Convention& convention, const std::string& prefix) {
@@ -339,7 +349,7 @@ Found find_tensors(const Safetensors& file, const std::string& file_name, const 
   if (best.match.present == 0) {
     problems.push_back(wrong_prefix(file, spec, prefix));
   } else {
-    const SourceCheck check(file, int8_weight_in(file), problems);
+    const SourceCheck check(file, quantised_weight_in(file, "I8"), quantised_weight_in(file, "U8"), problems);
     for (const Member& member : spec.members)
       if (find_member(file, member, naming.sources(member), *best.convention, found, problems))
         check(member, found.members.back());

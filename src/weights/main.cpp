@@ -51,6 +51,7 @@ struct Options {
   std::vector<std::string> taken;
   weights::Selection selection;
   std::size_t tokens = 0;
+  int bits = 8;
   bool json = false;
 };
 
@@ -61,7 +62,7 @@ the SPEC of an attention has the lines
   in_proj_weight 384+384+384 384
   out_proj_bias 384
 
-<type> is bfloat16, int8 or int8 rotated. <order> is in_out for a matrix (inputs, outputs), and for in_proj also
+<type> is bfloat16, int8 or int4, and behind an integer type perhaps rotated. <order> is in_out for a matrix (inputs, outputs), and for in_proj also
 blocks <n>, for n blocks with the rows of queries, keys and values, and values_first, for values before keys. A line
 kv_heads <n> has the number of key/value heads, which Falcon, GPT-NeoX and BLOOM need.
 
@@ -86,10 +87,12 @@ OUT.bin receives the tensors, little-endian, each at a multiple of 64 bytes:
   bfloat16   two bytes for each element; F32 and F16 are rounded, BF16 keeps its bits
   int8       a member X becomes three tensors: X (int8), X_scale (float32, one for each row) and X_row_sum (int32, the
              sum of each row of X)
-  int8 rotated   like int8, with rotated weights and negative scales
+  int4       like int8, with 4-bit weights (ladon/detail/vec/int4.hpp)
+  int8 rotated, int4 rotated   with rotated weights and negative scales
 
-A float weight of an int8 member is quantised as the command `quantise` does. If the file has int8 weights, as
-`quantise` and compressed-tensors write them, the file must have int8 weights for all int8 members.
+A float weight of an int8 or int4 member is quantised as the command `quantise` does. If the file has int8 weights, as
+`quantise` and compressed-tensors write them, the file must have int8 weights for all int8 members. If the file has int4
+weights, as `quantise --bits 4` writes them, the file must have int4 weights for all int4 members.
 
 OUT.h is a C++ header with the offset of each tensor in OUT.bin, in elements of the tensor. If the input has errors,
 `pack` reports all errors, and writes neither file.)";
@@ -107,12 +110,19 @@ feature). OUT has the names of compressed-tensors:
   X.weight        I8   [out,in]
   X.weight_scale  F32  [out,1]    weight = scale * int8
 
---rotate rotates each row before it is quantised, in blocks of eight weights, for kernels with rotated int8 weights (the
-argument ROTATED of ladon_add_kernel, layout::RotatedInt8 in C++). Kernels without rotation refuse the result, because
+--bits 4 writes 4-bit weights, for kernels with PRECISION int4 (layout::Int4 in C++). Only Ladon reads such weights:
+
+  X.weight        U8   [out,bytes]   bytes = 16.5 for each 32 columns, rounded up (ladon/detail/vec/int4.hpp)
+  X.weight_scale  F32  [out,1]
+
+Embeddings have 8 bits also with --bits 4.
+
+--rotate rotates each row before it is quantised, in blocks of eight weights, for kernels with rotated weights (the argument
+ROTATED of ladon_add_kernel, layout::RotatedInt8 and layout::RotatedInt4 in C++). Kernels without rotation refuse the result, because
 the scales are negative. Embeddings are not rotated.
 
-A row of zeros stays a row of zeros, with the scale 1 (rotated: -1/8). Int8 weights with a scale are copied. An infinite
-weight or a NaN is an error.
+A row of zeros stays a row of zeros, with the scale 1 (rotated: -1/8; 4 bits: 0). Integer weights with a scale are
+copied. An infinite weight or a NaN is an error.
 )";
 
 constexpr const char* about_convert = R"(
@@ -367,7 +377,7 @@ void answer(const CLI::App& app, const Options& options) {
   } else if (app.got_subcommand("describe")) {
     describe(options);
   } else if (app.got_subcommand("quantise")) {
-    convert(options, weights::Target::int8);
+    convert(options, options.bits == 4 ? weights::Target::int4 : weights::Target::int8);
   } else if (app.got_subcommand("convert")) {
     convert(options, options.type == "float32" ? weights::Target::float32 : weights::Target::bfloat16);
   } else if (app.got_subcommand("take")) {
@@ -385,10 +395,10 @@ int main(int argc, char** argv) {
       "ladon-weights describe FOLDER [--tokens N] [--json]\n"
       "ladon-weights pack FILE.safetensors --prefix P --tensors SPEC --data OUT.bin --offsets OUT.h\n"
       "ladon-weights take FILE.safetensors NAME... --symbol P --data OUT.bin --list OUT.inc --header OUT.h\n"
-      "ladon-weights quantise IN.safetensors OUT.safetensors [--keep REGEX]... [--embeddings] [--rotate]\n"
+      "ladon-weights quantise IN.safetensors OUT.safetensors [--bits 8|4] [--keep REGEX]... [--embeddings] [--rotate]\n"
       "ladon-weights convert IN.safetensors OUT.safetensors --type bfloat16|float32 [--keep REGEX]... [--embeddings]\n"
       "lists the tensors of a checkpoint, describes the layers of a model as C++, packs the tensors of a kernel, takes "
-      "other tensors as arrays of C, or converts tensors to int8, bfloat16 or float32",
+      "other tensors as arrays of C, or converts tensors to int8, int4, bfloat16 or float32",
       "ladon-weights"};
   try {
     Options options;
@@ -399,8 +409,12 @@ int main(int argc, char** argv) {
     describe_pack(*app.add_subcommand("pack", "packs the tensors that a kernel needs"), options);
     describe_take(*app.add_subcommand("take", "takes tensors as arrays of C"), options);
     auto* quantise_command =
-        app.add_subcommand("quantise", "converts matrices to int8 weights, with a scale for each row");
+        app.add_subcommand("quantise", "converts matrices to int8 or int4 weights, with a scale for each row");
     describe_conversion(*quantise_command, options, about_quantise);
+    quantise_command->add_option("--bits", options.bits, "the bits of a weight: 8 or 4")
+        ->type_name("N")
+        ->check(CLI::IsMember({8, 4}))
+        ->capture_default_str();
     quantise_command->add_flag("--rotate", options.selection.rotate, "rotates the weights, for more accurate results");
     describe_convert(*app.add_subcommand("convert", "converts matrices to bfloat16 weights, or all tensors to float32"),
                      options);

@@ -214,7 +214,8 @@ Int8Member int8_member(const files::Safetensors& file, const Member& member, con
   Int8Member int8;
   const bool has_4_bits = member.element == Element::int4;
   for (const Piece& piece : source) {
-    if (file.tensors().at(piece.tensor).dtype == "I8") {
+    const std::string& dtype = file.tensors().at(piece.tensor).dtype;
+    if (dtype == "I8" || dtype == "U8") {
       const auto rows = rows_of(file, piece);
       int8.weight.append(reinterpret_cast<const char*>(rows.data()), rows.size());
       append_rows(file, member, {scale_name(piece.tensor), piece.shape, piece.first_row, piece.rows}, int8.scale);

@@ -34,8 +34,8 @@ struct Int8Member {
   std::string weight, scale, row_sum;
 };
 
-// Returns the bytes of an int8 member. Int8 weights of the file are copied, and other weights are quantised as
-// ladon::quantise does. Throws files::Error if a weight to be quantised is infinite or NaN.
+// Returns the bytes of an int8 or int4 member. Integer weights of the file are copied, and other weights are quantised
+// as ladon::quantise does. Throws files::Error if a weight to be quantised is infinite or NaN.
 Int8Member int8_member(const files::Safetensors& file, const Member& member, const Source& source);
 
 }  // namespace ladon::weights

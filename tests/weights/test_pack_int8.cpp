@@ -134,6 +134,41 @@ TEST_CASE("float weights of int4 members become the numbers of ladon::quantise_i
   }
 }
 
+TEST_CASE("int4 weights and their scales are copied unchanged") {
+  const std::size_t bytes = ladon::int4_row_bytes(40);
+  std::string codes(2 * bytes, '\0');
+  for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<char>(7 * i);
+  const auto with_scales = [&](const std::vector<float>& scales) {
+    Checkpoint checkpoint;
+    checkpoint.add("linear1.weight", "U8", "[2," + std::to_string(bytes) + "]", codes);
+    checkpoint.add("linear1.weight_scale", "F32", "[2,1]", floats(scales));
+    return checkpoint;
+  };
+  const std::string plain = "linear1_weight 2 40 int4\n", rotated = "linear1_weight 2 40 int4 rotated\n";
+  std::vector<std::int32_t> sums(2);
+  ladon::int4_row_sums<2, 40>(reinterpret_cast<const std::uint8_t*>(codes.data()), sums.data());
+  for (const float sign : {1.0f, -1.0f}) {
+    const Result result = packed(with_scales({0, sign * 2}), sign > 0 ? plain : rotated, "");  // 0: a row of zeros
+    CHECK(result.elements<char>("linear1_weight", codes.size()) == std::vector<char>(codes.begin(), codes.end()));
+    CHECK(result.values("linear1_weight_scale", 2) == std::vector<float>{0, sign * 2});
+    CHECK(result.elements<std::int32_t>("linear1_weight_row_sum", 2) == sums);
+    CHECK(result.left_out.empty());
+  }
+  const std::string weight = refused + "linear1_weight: tensor \"linear1.weight\": ";
+  const std::string scale = refused + "linear1_weight: tensor \"linear1.weight_scale\": expected ";
+  CHECK(complaint(with_scales({1, -1}), plain, "").starts_with(scale + "positive and finite scales"));
+  CHECK(complaint(with_scales({0, 1}), rotated, "").starts_with(scale + "negative and finite scales"));
+  CHECK(complaint(with_scales({1, 1}), "linear1_weight 2 72 int4\n", "") ==
+        weight + "expected shape [2,50], found [2,33]");
+  CHECK(complaint(with_scales({1, 1}), "linear1_weight 2 40 int8\n", "") ==
+        weight + "expected dtype F32, F16 or BF16, found \"U8\"");
+  Checkpoint mixed = with_scales({1, 1});
+  mixed.add("linear2.weight", 40, 2, 0);
+  CHECK(complaint(mixed, plain + "linear2_weight 40 2 int4\n", "")
+            .find("a linear map that was kept in float does not "
+                  "fit a kernel of int4") != std::string::npos);
+}
+
 TEST_CASE("an int4 member takes no int8 weights") {
   Checkpoint checkpoint;
   add_int8(checkpoint, "linear1.weight", 1, 20, 1);

@@ -92,6 +92,45 @@ TEST_CASE("the numbers equal those of ladon::quantise, to the last bit") {
   check_as_library<2, 70'001>(result, "b.weight", wide);
 }
 
+TEST_CASE("4-bit numbers equal those of ladon::quantise_int4; embeddings get 8 bits") {
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal;
+  std::vector<float> weight(3 * 40);
+  for (float& value : weight) value = normal(random);
+  std::fill_n(weight.begin(), 40, 0.0f);
+  Checkpoint checkpoint;
+  checkpoint.add("a.weight", "F32", "[3,40]", floats(weight)).add("embed.weight", 3, 40, 1);
+  checkpoint.add("b.weight", "I8", "[1,2]", "xy").add("b.weight_scale", 1, 1, 1);
+  checkpoint.add("c.weight", "U8", "[2,33]", std::string(66, 'c')).add("c.weight_scale", "F32", "[2]", floats({0, 1}));
+  const std::array<float, 3> bias{};
+  const ladon::Linear<3, 40> linear{weight.data(), bias};
+  constexpr std::size_t bytes = ladon::int4_row_bytes(40);
+  for (const bool rotated : {false, true}) {
+    std::vector<std::uint8_t> codes(3 * bytes);
+    std::array<float, 3> scale{};
+    REQUIRE((rotated ? ladon::quantise_rotated_int4(linear, codes.data(), scale)
+                     : ladon::quantise_int4(linear, codes.data(), scale)));
+    const ConvertedFile result(checkpoint, Target::int4, {{}, true, rotated});
+    CHECK(result.tensor("a.weight").dtype == "U8");
+    CHECK(result.tensor("a.weight").shape == std::vector<std::uint64_t>{3, bytes});
+    CHECK(result.bytes("a.weight") == std::string(codes.begin(), codes.end()));
+    CHECK(result.bytes("a.weight_scale") == floats({scale.begin(), scale.end()}));
+    CHECK(result.tensor("embed.weight").dtype == "I8");
+    CHECK(result.bytes("embed.weight_scale") == floats({40.0f / 127, 80.0f / 127, 120.0f / 127}));  // not rotated
+    CHECK(result.bytes("b.weight") == "xy");
+    CHECK(result.bytes("c.weight") == std::string(66, 'c'));
+    const double relative = std::stod(result.report().substr(result.report().find("[3,40]") + 6));
+    CHECK(relative > 0.05);
+    CHECK(relative < 0.11);
+    CHECK(result.report().find("2 tensors quantised, 4 copied (among them 2 weights that already were int8 or int4)") !=
+          std::string::npos);
+  }
+  Checkpoint wide;
+  wide.add("a.weight", "F32", "[1,65537]", std::string(4 * 65'537, '\0'));
+  CHECK(error_of_converting(wide, Target::int4).find("expected at most 65536 columns, found 65537") !=
+        std::string::npos);
+}
+
 TEST_CASE("F16 and BF16 weights are widened first; the scales are F32") {
   Checkpoint checkpoint;
   checkpoint.add("one_byte", "U8", "[1]", "x");

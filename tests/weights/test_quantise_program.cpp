@@ -54,6 +54,14 @@ TEST_CASE("options of the program choose the tensors") {
   check_refused(all_kept, 1, "in.safetensors: there is nothing to quantise");
 }
 
+TEST_CASE("--bits 4 writes 4-bit weights") {
+  const QuantiseScene scene;
+  CHECK(scene.quantise("--bits 4").status == 0);
+  CHECK(scene.dtype("fc.weight") == "U8");
+  CHECK(scene.dtype("embed.weight") == "F32");
+  check_refused(scene.quantise("--bits 5"), 2, "--bits");
+}
+
 TEST_CASE("after an error the output is unchanged") {
   const QuantiseScene with_nan({1, 2, NAN, 4});
   check_refused(with_nan.quantise(), 1,
