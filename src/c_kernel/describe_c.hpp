@@ -124,7 +124,9 @@ constexpr void write_weights(Writer& out) {
     out << "/* Row r of a float matrix " << (Settings::rotated ? "W, times H, is about 8 * " : "is about ")
         << "X_weight_scale[r] * X_weight[r], where X_weight is "
         << (Settings::int4 ? "int4 (ladon/detail/vec/int4.hpp)" : "int8") << " and X_weight_scale is\n * "
-        << (Settings::rotated ? "negative and finite. H is in ladon/detail/panel/rows.hpp. " : "positive and finite. ")
+        << (Settings::rotated ? "negative and finite" : "positive and finite")
+        << (Settings::int4 ? ", or 0 for a row of zeros. " : ". ")
+        << (Settings::rotated ? "H is in ladon/detail/panel/rows.hpp. " : "")
         << "X_weight_row_sum[r] is the sum of row r of X_weight. @name@_quantise makes "
            "these "
            "tensors. */\n";

@@ -237,18 +237,25 @@ inline constexpr void add_relative_fill(Functions& functions) {
 
 // Adds NAME_quantise. Modules do not have this function: modules quantise weights row by row while a checkpoint arrives
 // (module_int8.cpp.in).
-inline constexpr void add_quantise(Functions& functions) {
+constexpr void add_quantise(Functions& functions, bool has_4_bits) {
   using namespace parameter;
-  Function quantise{.name = "quantise",
-                    .exported = "",
-                    .result = "ladon_status",
-                    .comment =
-                        "Makes int8 weights in `memory`, and lets `to` point to them. `memory` has "
-                        "@NAME@_QUANTISED_BYTES, aligned to\n * @NAME@_QUANTISED_ALIGN, and must live as long as `to` "
-                        "is used. Biases and norms of `to` point to the tensors of\n * `from`. All other tensors of "
-                        "`from` are not needed any more. Each row of int8 weights gets the scale (largest\n * "
-                        "magnitude) / 127; a row "
-                        "of zeros stays a row of zeros. LADON_NOT_FINITE: a weight is infinite or NaN."};
+#define LADON_QUANTISE_COMMENT(type, scales)                                                                        \
+  "Makes " type                                                                                                     \
+  " weights in `memory`, and lets `to` point to them. `memory` has @NAME@_QUANTISED_BYTES, aligned to\n * "         \
+  "@NAME@_QUANTISED_ALIGN, and must live as long as `to` is used. Biases and norms of `to` point to the tensors of" \
+  "\n * `from`. All other tensors of `from` are not needed any more. " scales                                       \
+  " LADON_NOT_FINITE: a weight is infinite or NaN."
+  constexpr std::string_view of_int8 = LADON_QUANTISE_COMMENT(
+      "int8",
+      "Each row of int8 weights gets the scale (largest\n * magnitude) / 127; a row of zeros stays a row of zeros.");
+  constexpr std::string_view of_int4 =
+      LADON_QUANTISE_COMMENT("int4",
+                             "Each row of int4 weights gets a scale, and\n * each group of 32 weights a table, with "
+                             "the least squared error; a "
+                             "row of zeros gets the scale 0.\n *");
+#undef LADON_QUANTISE_COMMENT
+  Function quantise{
+      .name = "quantise", .exported = "", .result = "ladon_status", .comment = has_4_bits ? of_int4 : of_int8};
   functions.add(quantise << from << to << memory);
 }
 
@@ -265,7 +272,7 @@ constexpr Functions functions_of() {
   if (Settings::cache) add_cache(functions);
   if (Settings::Position::rotates) add_rotary_fill(functions);
   if (Settings::model.mask.relative) add_relative_fill(functions);
-  if (Settings::quantised) add_quantise(functions);
+  if (Settings::quantised) add_quantise(functions, Settings::int4);
   return functions;
 }
 
