@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layer_members.hpp"
 
+#include <utility>
 #include <vector>
 
 #include "find_tensors.hpp"
@@ -85,6 +86,21 @@ class Members {
   bool is_in_out_ = false;
 };
 
+// Returns the sizes of the layers by their keys: config.json ("num_hidden_layers" 2, "hidden_size" 32).
+std::string config_of(const families::Stack& stack) {
+  const Model& model = stack.model;
+  const std::pair<const char*, std::size_t> sizes[] = {{"layers", model.layers},
+                                                       {"model", model.model},
+                                                       {"heads", model.heads},
+                                                       {"kv_heads", model.kv_heads},
+                                                       {"feed_forward", model.feed_forward}};
+  std::string text;
+  for (const auto& [member, size] : sizes)
+    if (const auto key = stack.keys.find(member); key != stack.keys.end() && size != 0)
+      text += (text.empty() ? " (" : ", ") + files::in_quotes(key->second) + " " + std::to_string(size);
+  return "config.json" + text + (text.empty() ? "" : ")");
+}
+
 }  // namespace
 
 std::string layer_members(const Model& model, bool attends_memory) {
@@ -95,16 +111,18 @@ std::string layer_members(const Model& model, bool attends_memory) {
   return members.text;
 }
 
-void expect_layers(const std::filesystem::path& folder, const Program& program) {
+void expect_layers(const std::filesystem::path& folder, const Program& program, const std::string& name) {
   const files::Safetensors file(folder);
   for (const families::Stack& stack : program.description.stacks) {
     Model model = stack.model;
     model.precision = program.choices.precision;
     const weights::Spec spec = weights::parse_spec(layer_members(model, stack.attends_memory), "ladon-import");
-    const weights::Found found = weights::find_tensors(file, file.name(), spec, stack.prefix);
+    const std::string config = config_of(stack);
+    const weights::Found found = weights::find_tensors(
+        file, name, spec, stack.prefix, "the tensors are not those of " + config + program.choices.behind_missing);
     if (!found.left_out.empty())
-      throw files::Error(file.name() + ": the layers " + files::in_quotes(stack.prefix) + " have no place for " +
-                         files::in_quotes(found.left_out[0]));
+      throw files::Error(name + ": the layers " + files::in_quotes(stack.prefix) + " of " + config +
+                         " have no place for " + files::in_quotes(found.left_out[0]));
   }
 }
 

@@ -14,7 +14,8 @@ namespace ladon::import {
 std::string layer_members(const Model& model, bool attends_memory);
 
 // Throws Error with a line for each tensor of the layers that the checkpoint in `folder` lacks, or that has another
-// shape, as the program's `load` would. `folder` has safetensors files.
-void expect_layers(const std::filesystem::path& folder, const Program& program);
+// shape, as the program's `load` would. `folder` has safetensors files. `name` is the name of the model's file in
+// errors.
+void expect_layers(const std::filesystem::path& folder, const Program& program, const std::string& name);
 
 }  // namespace ladon::import

@@ -71,6 +71,12 @@ ladon::PrecisionKind precision_of(const std::string& name) {
   return float32;
 }
 
+void expect_other_folders(const Options& options) {
+  const auto equal = [](const std::string& a, const std::string& b) { return !a.empty() && a == b; };
+  if (equal(options.cpp, options.c) || equal(options.cpp, options.c_sources) || equal(options.c, options.c_sources))
+    throw CLI::ValidationError("--cpp, --c and --c-sources", "each needs a folder of its own");
+}
+
 int compare(const Options& options) {
   const double error = import::largest_error(options.compared[0], options.compared[1]);
   const double most = c_kernel::tolerance_of(options.precision);
@@ -93,13 +99,14 @@ void write(const Options& options) {
   const fs::path folder = files::path_of(options.folder), source = folder / "config.json";
   import::expect_model_folder(folder);
   const fs::path last = folder.has_filename() ? folder.filename() : folder.parent_path().filename();
+  import::ModelFolder model(folder, !options.without_weights);
   const import::Choices choices{.name = import::identifier(options.name.empty() ? files::utf8_of(last) : options.name),
                                 .tokens = options.tokens,
                                 .precision = precision_of(options.precision),
                                 .source = files::utf8_of(source),
                                 .text_tokens = import::text_tokens_of(folder),
-                                .has_tokenizer = fs::exists(folder / "tokenizer.json")};
-  import::ModelFolder model(folder, !options.without_weights);
+                                .has_tokenizer = import::has_tokenizer(folder),
+                                .behind_missing = model.behind_missing()};
   auto description = ladon::families::describe(folder, options.tokens, model.tensors());
   const import::Program program = import::program_of(std::move(description), model.tensors(), choices);
   model.expect_layers(program);
@@ -158,6 +165,7 @@ int main(int argc, char** argv) {
       if (options.compared.empty() && folder->empty()) throw CLI::RequiredError("FOLDER");
       if (options.compared.empty() && cpp->empty() && c->empty() && c_sources->empty() && dry_run->empty())
         throw CLI::RequiredError("--cpp DIR, --c DIR, --c-sources DIR or --dry-run");
+      expect_other_folders(options);
     } catch (const CLI::ParseError& error) {
       return app.exit(error) == 0 ? 0 : wrong_usage;
     }

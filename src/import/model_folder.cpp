@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <cstdio>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "layer_members.hpp"
+#include "other_files.hpp"
 #include "replace_file.hpp"
 #include "safetensors.hpp"
 #include "summary.hpp"
@@ -39,6 +42,35 @@ onnx::Checkpoint::Names names_in_out(const fs::path& config) {
   };
 }
 
+// Returns the epsilon that a norm has in config.json, or nothing if no norm of the stack has this name.
+std::optional<float> epsilon_of(const families::Stack& stack, const std::string& norm) {
+  for (const auto* steps : {&stack.input.steps, &stack.behind, &stack.pooler, &stack.head})
+    for (const families::Step& step : *steps)
+      if (const auto* found = std::get_if<families::NormRows>(&step); found != nullptr && found->name == norm)
+        return found->epsilon;
+  if (norm == stack.final_norm || norm.starts_with(stack.prefix + ".")) return stack.epsilon;
+  return std::nullopt;
+}
+
+std::string shown(float number) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.3g", static_cast<double>(number));
+  return text;
+}
+
+// Expects that the norms in the graph of an ONNX file have the epsilon that config.json says.
+void expect_epsilons(const std::string& file, const onnx::Epsilons& epsilons, const families::Stack& stack) {
+  for (const auto& [norm, epsilon] : epsilons) {
+    const auto expected = epsilon_of(stack, norm);
+    if (!expected || std::abs(epsilon - *expected) <= 1e-3f * *expected) continue;
+    const auto key = stack.keys.find("epsilon");
+    throw files::Error(file + ": the norm " + files::in_quotes(norm) + " has the epsilon " + shown(epsilon) +
+                       ", and config.json says " + shown(*expected) +
+                       (key == stack.keys.end() ? "" : " (" + files::in_quotes(key->second) + ")") +
+                       ": take the config.json with which the model was exported");
+  }
+}
+
 }  // namespace
 
 void expect_model_folder(const fs::path& folder) {
@@ -51,7 +83,21 @@ void expect_model_folder(const fs::path& folder) {
     if (entry.path().extension() == ".gguf")
       refuse("found " + files::utf8_of(entry.path().filename()) +
              ", which is not read: fetch the model's folder with config.json and safetensors files");
+  if (fs::exists(folder / "adapter_config.json"))
+    refuse(
+        "found an adapter (adapter_config.json): merge it into its base model (merge_and_unload of the Python "
+        "library peft), and name the folder of the merged model");
   refuse("expected config.json, as save_pretrained of transformers writes it, in this folder, found none");
+}
+
+bool has_tokenizer(const fs::path& folder) {
+  const fs::path file = folder / "tokenizer.json";
+  if (!fs::exists(file)) return false;
+  const files::MappedFile mapped(file);
+  const std::string kind = weights::kind_of_content(mapped.bytes());
+  if (!kind.empty() && mapped.bytes()[0] != std::byte{'{'})
+    throw files::Error(files::utf8_of(file) + ": expected the tokenizer as JSON, found " + kind);
+  return true;
 }
 
 ModelFolder::ModelFolder(fs::path folder, bool reads_weights) : folder_(std::move(folder)) {
@@ -71,7 +117,12 @@ ModelFolder::ModelFolder(fs::path folder, bool reads_weights) : folder_(std::mov
 }
 
 void ModelFolder::expect_layers(const Program& program) const {
-  if (!tensors_.empty() && !onnx_) import::expect_layers(folder_, program);
+  if (onnx_) {
+    for (const families::Stack& stack : program.description.stacks)
+      expect_epsilons(onnx_->name(), onnx_->epsilons(), stack);
+  } else if (!tensors_.empty()) {
+    import::expect_layers(folder_, program, files::utf8_of(folder_));
+  }
 }
 
 void ModelFolder::write_weights(const fs::path& out, const Program& program) {
@@ -96,7 +147,7 @@ void ModelFolder::write_into(const fs::path& weights, const Program& program) {
     files::replace_file(files::utf8_of(weights / files::path_of(inner) / "model.safetensors"),
                         content_of(folder_ / files::path_of(inner) / "model.safetensors"));
   }
-  import::expect_layers(weights, program);
+  import::expect_layers(weights, program, onnx_->name());
 }
 
 }  // namespace ladon::import

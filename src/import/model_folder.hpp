@@ -13,6 +13,9 @@ namespace ladon::import {
 // Throws Error if `folder` is not the folder of a model.
 void expect_model_folder(const std::filesystem::path& folder);
 
+// Returns whether the folder has a tokenizer.json. Throws Error if the file is a pointer of Git LFS or a page of HTML.
+bool has_tokenizer(const std::filesystem::path& folder);
+
 class ModelFolder {
  public:
   // Without `reads_weights`, there are no tensors. Otherwise throws Error if the folder has no such file, or a wrong
@@ -24,8 +27,12 @@ class ModelFolder {
   [[nodiscard]] const families::Tensors& tensors() const noexcept { return tensors_; }
   [[nodiscard]] bool is_onnx() const noexcept { return onnx_.has_value(); }
 
-  // Throws Error if the checkpoint lacks a tensor of the layers. Does nothing without a checkpoint, and for an ONNX
-  // file: write_weights checks its tensors.
+  // Returns a text for the error that a tensor is missing: the constants of an ONNX file that are not understood, or
+  // "".
+  [[nodiscard]] std::string behind_missing() const { return onnx_ ? onnx_->unknown_constants() : ""; }
+
+  // Throws Error if the checkpoint lacks a tensor of the layers, or if a norm of an ONNX file has another epsilon than
+  // the program. Does nothing without a checkpoint. write_weights checks the tensors of an ONNX file.
   void expect_layers(const Program& program) const;
 
   // Writes the tensors that `program` uses into the folder `out`/weights, as save_pretrained would have written them.

@@ -2,15 +2,20 @@
 #include "program.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <ladon/safetensors/error.hpp>
 #include <utility>
+#include <vector>
 
 #include "batch.hpp"
 #include "chain.hpp"
+#include "config.hpp"
 #include "generation.hpp"
 #include "layers.hpp"
 #include "safetensors.hpp"
 #include "step_tensors.hpp"
+#include "utf8.hpp"
 
 namespace ladon::import {
 namespace {
@@ -56,6 +61,22 @@ std::string described(const Argument& argument) {
 std::string limit(const Argument& argument) {
   if (argument.fixed) return "";
   return " At most " + std::to_string(argument.most) + " " + argument.count + ".";
+}
+
+// Returns the keys of a config.json whose values are extents of `needed` and not of `found`: " (\"vocab_size\" is 77)",
+// or "".
+std::string keys_with(const std::string& source, const std::vector<std::uint64_t>& found,
+                      const std::vector<std::size_t>& needed) {
+  if (!std::filesystem::exists(files::path_of(source))) return "";  // a description of a test
+  std::string text;
+  const nlohmann::json config = families::read_json(files::path_of(source));
+  for (const auto& [key, value] : config.items()) {
+    const bool is_size = value.is_number_unsigned();
+    const auto is_it = [&](auto extent) { return is_size && value.get<std::uint64_t>() == extent; };
+    if (std::ranges::any_of(needed, is_it) && std::ranges::none_of(found, is_it))
+      text += (text.empty() ? "" : ", ") + files::in_quotes(key) + " is " + value.dump();
+  }
+  return text.empty() ? "" : " (" + text + ")";
 }
 
 class Builder {
@@ -172,7 +193,7 @@ class Builder {
   }
   void expect_tensors() const {
     if (const std::string name = missing_tensor(program_.used); !name.empty())
-      throw Unsupported("the checkpoint lacks the tensor " + files::in_quotes(name));
+      throw Unsupported("the checkpoint lacks the tensor " + files::in_quotes(name) + program_.choices.behind_missing);
     for (const Stack& stack : program_.description.stacks)
       for (const families::NamedShape& expected : families::tensors_of(stack)) expect_shape(expected);
   }
@@ -186,7 +207,8 @@ class Builder {
     };
     if (count(found->second.shape) != count(expected.shape))
       throw Unsupported("the tensor " + files::in_quotes(expected.name) + " has the shape " +
-                        files::shown(found->second.shape) + ", and the model needs " + files::shown(expected.shape));
+                        files::shown(found->second.shape) + ", and the model needs " + files::shown(expected.shape) +
+                        keys_with(program_.choices.source, found->second.shape, expected.shape));
   }
 
   static Rows first_rows(const Argument& argument) {

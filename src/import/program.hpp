@@ -38,7 +38,8 @@ struct Choices {
   PrecisionKind precision = PrecisionKind::float32;
   std::string source;  // the config.json, for messages
   TextTokens text_tokens{};
-  bool has_tokenizer = false;  // the folder has a tokenizer.json
+  bool has_tokenizer = false;    // the folder has a tokenizer.json
+  std::string behind_missing{};  // stands behind the name of a missing tensor in messages
 };
 
 using Lines = std::vector<std::string>;

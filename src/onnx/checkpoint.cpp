@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkpoint.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -34,11 +35,12 @@ std::optional<std::filesystem::path> file_in(const std::filesystem::path& folder
 }
 
 Checkpoint::Checkpoint(const std::filesystem::path& file, const Names& is_in_out)
-    : file_(file),
-      graph_(read_graph(file_.bytes(), files::utf8_of(file))),
-      parameters_(parameters_of(graph_, files::utf8_of(file))),
+    : name_(files::utf8_of(file)),
+      file_(file),
+      graph_(read_graph(file_.bytes(), name_)),
+      parameters_(parameters_of(graph_, name_)),
       data_(file) {
-  for (const auto& [name, parameter] : parameters_) {
+  for (const auto& [name, parameter] : parameters_.tensors) {
     const auto bytes = data_.bytes(*parameter.tensor);
     const bool is_transposed =
         parameter.order != Order::none && parameter.order != (is_in_out(name) ? Order::in_out : Order::out_in);
@@ -49,8 +51,17 @@ Checkpoint::Checkpoint(const std::filesystem::path& file, const Names& is_in_out
   }
 }
 
+std::string Checkpoint::unknown_constants() const {
+  constexpr std::size_t most = 3;
+  const auto& all = parameters_.unknown;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(all.size(), most); ++i) text += (i == 0 ? "" : ", ") + all[i];
+  if (all.size() > most) text += " and " + std::to_string(all.size() - most) + " others";
+  return all.empty() ? "" : "; no name and no node tells which tensor each of these constants is: " + text;
+}
+
 std::string Checkpoint::values(const std::string& name) {
-  const Tensor& tensor = *parameters_.at(name).tensor;
+  const Tensor& tensor = *parameters_.tensors.at(name).tensor;
   const auto bytes = data_.bytes(tensor);
   if (transposed_.at(name) && !bytes.empty()) {
     const auto rows = static_cast<std::size_t>(tensor.shape[0]), columns = static_cast<std::size_t>(tensor.shape[1]);

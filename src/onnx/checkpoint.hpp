@@ -29,13 +29,18 @@ class Checkpoint {
   // wrong, or if a node is not understood.
   Checkpoint(const std::filesystem::path& file, const Names& is_in_out);
 
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }  // of the file, for errors
   [[nodiscard]] const Tensors& tensors() const noexcept { return tensors_; }
+  [[nodiscard]] const Epsilons& epsilons() const noexcept { return parameters_.epsilons; }
+  // Returns a text for the error that a tensor is missing: "; no name and no node tells which tensor is ..", or "".
+  [[nodiscard]] std::string unknown_constants() const;
   // The numbers of a tensor in the order of its shape.
   [[nodiscard]] std::string values(const std::string& name);
   // Writes a safetensors file of the tensors that `chosen` accepts.
   void write(const std::filesystem::path& path, const Names& chosen);
 
  private:
+  std::string name_;
   files::MappedFile file_;
   Graph graph_;
   Parameters parameters_;

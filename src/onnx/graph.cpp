@@ -5,6 +5,7 @@
 #include <protozero/pbf_reader.hpp>
 #include <utility>
 
+#include "other_files.hpp"
 #include "safetensors.hpp"
 
 namespace ladon::onnx {
@@ -18,6 +19,7 @@ constexpr std::size_t most_nodes = 1'000'000, most_tensors = 1'000'000, most_ext
 constexpr std::size_t longest_name = 4096;
 
 constexpr std::uint32_t number(std::uint32_t tag) { return protozero::tag_and_type(tag, pbf_wire_type::varint); }
+constexpr std::uint32_t real(std::uint32_t tag) { return protozero::tag_and_type(tag, pbf_wire_type::fixed32); }
 constexpr std::uint32_t bytes(std::uint32_t tag) {
   return protozero::tag_and_type(tag, pbf_wire_type::length_delimited);
 }
@@ -107,6 +109,7 @@ Tensor read_tensor(pbf_reader message) {
 struct Attribute {
   std::string_view name;
   std::int64_t number = 0;
+  float real = 0;
   std::vector<std::int64_t> numbers{};
   std::optional<Tensor> tensor{};
 };
@@ -119,6 +122,8 @@ Attribute read_attribute(pbf_reader message) {
     const std::uint32_t field = message.tag_and_type();
     if (field == bytes(1)) {
       attribute.name = name_of(message);
+    } else if (field == real(2)) {
+      attribute.real = message.get_float();
     } else if (field == number(3)) {
       attribute.number = message.get_int64();
     } else if (field == bytes(5)) {
@@ -135,6 +140,7 @@ Attribute read_attribute(pbf_reader message) {
 }
 
 void add_attribute(Node& node, Attribute attribute, std::optional<Tensor>& value) {
+  if (attribute.name == "epsilon") node.epsilon = attribute.real;
   if (attribute.name == "transB") node.transposes_second = attribute.number != 0;
   if (attribute.name == "perm") node.permutation = std::move(attribute.numbers);
   if (attribute.name == "value") value = std::move(attribute.tensor);
@@ -211,6 +217,8 @@ Graph read_model(pbf_reader message) {
 }  // namespace
 
 Graph read_graph(std::span<const std::byte> file, const std::string& name) {
+  if (const std::string kind = weights::kind_of_content(file); !kind.empty())
+    throw files::Error(files::escaped(name) + ": expected an ONNX file, found " + kind);
   try {
     return read_model({reinterpret_cast<const char*>(file.data()), file.size()});
   } catch (const files::Error& error) {

@@ -37,6 +37,7 @@ struct Node {
   std::string_view scopes{};                // the modules around the node, as PyTorch's newer exporter writes them
   bool transposes_second = false;           // transB of Gemm
   std::vector<std::int64_t> permutation{};  // perm of Transpose
+  std::optional<float> epsilon{};           // of LayerNormalization
 };
 
 struct Graph {

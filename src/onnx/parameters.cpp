@@ -2,7 +2,9 @@
 #include "parameters.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@ namespace ladon::onnx {
 namespace {
 
 constexpr std::string_view weight = ".weight", bias = ".bias";
+constexpr float default_epsilon = 1e-5f;  // of LayerNormalization
 
 // A constant operand of a node. `flipped` is true behind an odd number of transpositions.
 struct Operand {
@@ -24,6 +27,14 @@ struct Operand {
 
 bool is_float(const Tensor& tensor) {
   return tensor.type == float32 || tensor.type == float16 || tensor.type == bfloat16;
+}
+
+// Returns the number of a constant with one number, if the graph's file has it.
+std::optional<float> number_of(const Tensor& tensor) {
+  float number = 0;
+  if (tensor.type != float32 || !tensor.numbers || tensor.numbers->size() != sizeof(number)) return std::nullopt;
+  std::memcpy(&number, tensor.numbers->data(), sizeof(number));
+  return number;
 }
 
 class Tracer {
@@ -40,12 +51,14 @@ class Tracer {
   Parameters run() {
     for (const Node& node : graph_.nodes) {
       if (node.type == "MatMul" || node.type == "Gemm") add_linear(node);
-      if (node.type == "LayerNormalization") add_norm(node, operand(node, 1), operand(node, 2));
+      if (node.type == "LayerNormalization")
+        add_norm(node, operand(node, 1), operand(node, 2), node.epsilon.value_or(default_epsilon));
       if (node.type == "Add") add_decomposed_norm(node);
     }
     for (const auto& [value, constant] : constants_)
       if (is_parameter_name(constant.name) && is_float(*constant.tensor))
-        parameters_.try_emplace(constant.name, Parameter{constant.tensor});
+        parameters_.tensors.try_emplace(constant.name, Parameter{constant.tensor});
+    for (const Tensor& tensor : graph_.tensors) add_unknown(tensor);
     return std::move(parameters_);
   }
 
@@ -107,7 +120,8 @@ class Tracer {
 
   // Adds a parameter. Two matrices with the same name are an error, because one of the names would be wrong.
   void add(const Node& node, const std::string& name, const Parameter& parameter) {
-    const auto [place, is_new] = parameters_.try_emplace(name, parameter);
+    told_.insert(parameter.tensor);
+    const auto [place, is_new] = parameters_.tensors.try_emplace(name, parameter);
     if (!is_new && (place->second.tensor != parameter.tensor || place->second.order != parameter.order))
       fail(node, "has " + files::in_quotes(parameter.tensor->name) + " as " + files::in_quotes(name) +
                      ", which is also the name of " + files::in_quotes(place->second.tensor->name));
@@ -147,7 +161,7 @@ class Tracer {
   }
 
   // Adds the parameters of a LayerNorm.
-  void add_norm(const Node& node, const Operand* gains, const Operand* shifts) {
+  void add_norm(const Node& node, const Operand* gains, const Operand* shifts, std::optional<float> epsilon) {
     if (gains == nullptr) return;
     std::string module = module_of(node);
     if (module.empty() && shifts != nullptr && shifts->name.ends_with(bias))
@@ -155,6 +169,7 @@ class Tracer {
     if (module.empty() && gains->name.ends_with(weight))
       module = gains->name.substr(0, gains->name.size() - weight.size());
     if (module.empty()) fail(node, "is a norm, and no name tells which module of the model this is");
+    if (epsilon) parameters_.epsilons.emplace(module, *epsilon);
     add_alias(node, module + std::string(weight), {gains->tensor});
     if (shifts != nullptr) add_alias(node, module + std::string(bias), {shifts->tensor});
   }
@@ -167,7 +182,28 @@ class Tracer {
     const auto [gains, quotient] = vector_operand(*multiply);
     const Node* divide = producer(quotient, "Div");
     if (gains == nullptr || divide == nullptr || divide->inputs.empty()) return;
-    if (producer(divide->inputs[0], "Sub") != nullptr) add_norm(node, gains, shifts);
+    if (producer(divide->inputs[0], "Sub") != nullptr) add_norm(node, gains, shifts, epsilon_of(*divide));
+  }
+  // Returns epsilon of a quotient that is x / sqrt(variance + epsilon).
+  [[nodiscard]] std::optional<float> epsilon_of(const Node& divide) const {
+    const Node* root = divide.inputs.size() == 2 ? producer(divide.inputs[1], "Sqrt") : nullptr;
+    const Node* sum = root == nullptr || root->inputs.empty() ? nullptr : producer(root->inputs[0], "Add");
+    if (sum == nullptr) return std::nullopt;
+    for (const std::size_t number : {0U, 1U})
+      if (const Operand* constant = operand(*sum, number)) return number_of(*constant->tensor);
+    return std::nullopt;
+  }
+
+  // Notes a tensor whose name an exporter made, and whose node is not understood.
+  void add_unknown(const Tensor& tensor) {
+    const bool has_extents = std::ranges::any_of(tensor.shape, [](std::uint64_t extent) { return extent > 1; });
+    if (!is_float(tensor) || !has_extents || is_parameter_name(tensor.name) || told_.contains(&tensor)) return;
+    std::string text = files::in_quotes(tensor.name) + " " + files::shown(tensor.shape);
+    if (const auto users = consumers_.find(tensor.name); users != consumers_.end() && !users->second.empty()) {
+      const Node& node = *users->second.front();
+      text += " of the node " + files::in_quotes(node.name) + " (" + files::escaped(node.type) + ")";
+    }
+    parameters_.unknown.push_back(std::move(text));
   }
 
   const Graph& graph_;
@@ -175,6 +211,7 @@ class Tracer {
   std::map<std::string_view, const Node*> producers_;
   std::map<std::string_view, std::vector<const Node*>> consumers_;
   std::map<std::string, Operand, std::less<>> constants_;
+  std::set<const Tensor*> told_;  // the tensors whose module a node tells
   Parameters parameters_;
 };
 

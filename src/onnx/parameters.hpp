@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "graph.hpp"
 
@@ -17,7 +18,13 @@ struct Parameter {
   Order order = Order::none;
 };
 
-using Parameters = std::map<std::string, Parameter, std::less<>>;
+using Epsilons = std::map<std::string, float, std::less<>>;
+
+struct Parameters {
+  std::map<std::string, Parameter, std::less<>> tensors{};
+  Epsilons epsilons{};                 // of norms, by the names of their modules, where the graph has them in float32
+  std::vector<std::string> unknown{};  // for errors: each constant of several floats that no name and no node tells
+};
 
 // Returns the parameters of a model that was exported from PyTorch, by their names in a state dict. Exporters keep the
 // names of most parameters, but a transposed matrix and a repeated constant get other names. Such a constant has the

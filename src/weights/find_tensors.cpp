@@ -338,7 +338,8 @@ Match match(const Safetensors& file, const Spec& spec, const Convention& convent
   return found;
 }
 
-Found find_tensors(const Safetensors& file, const std::string& file_name, const Spec& spec, const std::string& given) {
+Found find_tensors(const Safetensors& file, const std::string& file_name, const Spec& spec, const std::string& given,
+                   const std::string& complaint) {
   const Spec first_layer = spec.first_layer();
   const std::string prefix =
       prefix_in(file, first_layer, given.ends_with('.') ? given.substr(0, given.size() - 1) : given);
@@ -357,7 +358,7 @@ Found find_tensors(const Safetensors& file, const std::string& file_name, const 
   if (found.members.size() < spec.members.size())
     for (const auto& text : {other_prefixes(file, first_layer, prefix, best.match.present), kind_of_file(file)})
       if (!text.empty()) problems.push_back(text);
-  throw_problems(file_name + ": is not what the kernel needs", problems);
+  throw_problems(file_name + ": " + complaint, problems);
   found.left_out = left_out(file, found.members, spec, naming, prefix);
   return found;
 }

@@ -27,11 +27,11 @@ struct Found {
 // the prefix, tries the prefix with and without the names of wrappers: "model", "module", "_orig_mod",
 // "base_model.model".
 //
-// Throws files::Error, whose text begins with `file_name` and has a line for each member that is missing, or that has a
-// wrong shape or dtype. If the file has no int8 weight at all, an int8 member may have a source of floats, which `pack`
-// quantises.
+// Throws files::Error, whose text begins with `file_name` and `complaint` and has a line for each member that is
+// missing, or that has a wrong shape or dtype. If the file has no int8 weight at all, an int8 member may have a source
+// of floats, which `pack` quantises.
 Found find_tensors(const files::Safetensors& file, const std::string& file_name, const Spec& spec,
-                   const std::string& prefix);
+                   const std::string& prefix, const std::string& complaint = "is not what the kernel needs");
 
 // Returns the first source whose tensors all exist in the file, or null. Does not check shapes.
 const Source* present(const files::Safetensors& file, const std::vector<Source>& sources);

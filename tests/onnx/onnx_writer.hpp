@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <protozero/pbf_writer.hpp>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@ struct WrittenNode {
   std::string name{}, domain{}, scopes{};
   std::vector<std::pair<std::string, std::int64_t>> numbers{};  // attributes
   std::vector<std::int64_t> permutation{};
+  std::optional<float> epsilon{};
 };
 
 class OnnxWriter {
@@ -65,6 +67,11 @@ class OnnxWriter {
       attribute.add_string(1, "perm");
       for (const std::int64_t number : node.permutation) attribute.add_int64(8, number);
     }
+    if (node.epsilon) {
+      protozero::pbf_writer attribute(writer, 5);
+      attribute.add_string(1, "epsilon");
+      attribute.add_float(2, *node.epsilon);
+    }
     writer.add_string(7, node.domain);
     if (!node.scopes.empty()) {
       protozero::pbf_writer entry(writer, 9);
@@ -75,15 +82,12 @@ class OnnxWriter {
   }
   // Adds a node Constant with the numbers first, first + 1, and so on.
   OnnxWriter& add_constant(const std::string& output, std::int64_t size, float first) {
-    protozero::pbf_writer graph(graph_);
-    protozero::pbf_writer node(graph, 1);
-    node.add_string(2, output);
-    node.add_string(4, "Constant");
-    protozero::pbf_writer attribute(node, 5);
-    attribute.add_string(1, "value");
-    attribute.add_message(5,
-                          tensor("", {size}, 1, files::floats(files::counted(static_cast<std::size_t>(size), first))));
-    return *this;
+    return add_constant_node(
+        output, tensor("", {size}, 1, files::floats(files::counted(static_cast<std::size_t>(size), first))));
+  }
+  // Adds a node Constant with one number and no extents.
+  OnnxWriter& add_scalar(const std::string& output, float number) {
+    return add_constant_node(output, tensor("", {}, 1, files::floats({number})));
   }
 
   [[nodiscard]] std::string content() const {
@@ -96,6 +100,16 @@ class OnnxWriter {
   }
 
  private:
+  OnnxWriter& add_constant_node(const std::string& output, const std::string& value) {
+    protozero::pbf_writer graph(graph_);
+    protozero::pbf_writer node(graph, 1);
+    node.add_string(2, output);
+    node.add_string(4, "Constant");
+    protozero::pbf_writer attribute(node, 5);
+    attribute.add_string(1, "value");
+    attribute.add_message(5, value);
+    return *this;
+  }
   static std::string tensor(const std::string& name, const std::vector<std::int64_t>& shape, int type,
                             const std::string& bytes) {
     std::string text;

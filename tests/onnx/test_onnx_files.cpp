@@ -37,6 +37,8 @@ TEST_SUITE_BEGIN("onnx_files");
 TEST_CASE("files that are no ONNX files") {
   CHECK(error_of_bytes("").find("found one without a graph") != std::string::npos);
   CHECK(error_of_bytes("\x7f").find("expected an ONNX file") != std::string::npos);
+  CHECK(error_of_bytes("version https://git-lfs.github.com/spec/v1\n").find("found a pointer of Git LFS") !=
+        std::string::npos);
   const std::string whole = OnnxWriter().add("a.weight", {2, 3}, 0).content();
   CHECK(error_of_bytes(whole).empty());
   for (std::size_t size = 1; size < whole.size(); ++size) {

@@ -146,6 +146,49 @@ TEST_CASE("norms of opset 17 and of older ones") {
                                  .outputs = {"y"}})) == norm);
 }
 
+TEST_CASE("the epsilon of norms") {
+  const auto epsilon_of = [](const OnnxWriter& file) {
+    const examples::TemporaryFolder folder;
+    const Epsilons epsilons = read(folder, file).epsilons();
+    return epsilons.contains("norm") ? epsilons.at("norm") : 0;
+  };
+  WrittenNode node{
+      .type = "LayerNormalization", .inputs = {"x", "norm.weight", "norm.bias"}, .outputs = {"y"}, .epsilon = 1e-12f};
+  OnnxWriter norms;
+  norms.add("norm.weight", {2}, 1).add("norm.bias", {2}, 7);
+  CHECK(epsilon_of(OnnxWriter(norms).add(node)) == 1e-12f);
+  node.epsilon.reset();
+  CHECK(epsilon_of(OnnxWriter(norms).add(node)) == 1e-5f);
+
+  const auto decomposed = [&](const std::string& epsilon, bool exchanged) {
+    OnnxWriter file = norms;
+    std::vector<std::string> terms{"variance", epsilon};
+    if (exchanged) std::swap(terms[0], terms[1]);
+    file.add({.type = "Sub", .inputs = {"x", "mean"}, .outputs = {"difference"}});
+    file.add({.type = "Add", .inputs = terms, .outputs = {"sum"}});
+    file.add({.type = "Sqrt", .inputs = {"sum"}, .outputs = {"root"}});
+    file.add({.type = "Div", .inputs = {"difference", "root"}, .outputs = {"quotient"}});
+    file.add({.type = "Mul", .inputs = {"quotient", "norm.weight"}, .outputs = {"scaled"}});
+    file.add({.type = "Add", .inputs = {"scaled", "norm.bias"}, .outputs = {"y"}});
+    return file.add_scalar("epsilon", 3e-6f).add_bytes("half", {}, 10, "ab").add("pair", {2}, 1);
+  };
+  CHECK(epsilon_of(decomposed("epsilon", false)) == 3e-6f);
+  CHECK(epsilon_of(decomposed("epsilon", true)) == 3e-6f);
+  for (const char* unread : {"half", "pair", "elsewhere"}) CHECK(epsilon_of(decomposed(unread, false)) == 0);
+}
+
+TEST_CASE("constants that neither a name nor a node explains are listed") {
+  OnnxWriter file = with_bias();
+  file.add("onnx::Mul_7", {2}, 0).add({.type = "Mul", .inputs = {"x", "onnx::Mul_7"}, .name = "Mul_9"});
+  file.add("onnx::MatMul_49", {2, 3}, 0).add(product("MatMul_81", "onnx::MatMul_49")).add(sum).add("8", {1}, 0);
+  const examples::TemporaryFolder folder;
+  CHECK(read(folder, file).unknown_constants() ==
+        "; no name and no node tells which tensor each of these constants is: \"onnx::Mul_7\" [2] of the node "
+        "\"Mul_9\" (Mul)");
+  for (const char* name : {"11", "12", "13"}) file.add(name, {2}, 0);
+  CHECK(read(folder, file).unknown_constants().ends_with("\"11\" [2], \"12\" [2] and 1 others"));
+}
+
 TEST_CASE("a tied table stays (rows, features)") {
   OnnxWriter file;
   file.add("wte.weight", {3, 2}, 0).add({.type = "Gather", .inputs = {"wte.weight", "ids"}, .outputs = {"x"}});
