@@ -37,7 +37,7 @@ std::string similar(const std::string& name) {
   std::string text;
   for (std::size_t i = 0; i < std::min<std::size_t>(near.size(), 5); ++i)
     text += (i == 0 ? "" : ", ") + std::string(near[i].second);
-  return text.empty() ? "" : "; known names like this: " + text;
+  return text.empty() ? "" : ", such as " + text;
 }
 
 void refuse_experts(Config& config) {
@@ -49,7 +49,9 @@ void refuse_quantisation(Config& config) {
   if (!config.has("quantization_config")) return;
   Config quantisation = config.inner("quantization_config");
   if (quantisation.text("", {"quant_method"}, "") != "compressed-tensors")
-    quantisation.refuse("quant_method", "Ladon reads int8 weights of compressed-tensors");
+    quantisation.refuse(
+        "quant_method",
+        "Ladon reads int8 weights of compressed-tensors; take the model as it was before, and choose --precision");
 }
 
 // Returns whether the first of `architectures` is a class with a head, such as BertForMaskedLM or GPT2LMHeadModel. Such
@@ -71,7 +73,8 @@ Description describe_config(Config config) {
     if (has_head(config) && *family.base != '\0') description.wrapper = std::string(family.base) + '.';
     return description;
   }
-  config.refuse("model_type", "Ladon does not know this family" + similar(description.model_type));
+  config.refuse("model_type", "Ladon does not know this family; docs/families.md lists the known ones" +
+                                  similar(description.model_type));
 }
 
 // Returns the tensors of the folder's checkpoint, or none if the checkpoint is absent or wrong: config.json alone has a

@@ -44,6 +44,13 @@ void complete(const Config& config, Model& model) {
     config.fail(config.noted().at("kv_heads"), "a divisor of the number of heads");
 }
 
+// Returns the reason to refuse an activation that is none of `names`.
+std::string lacks_activation(const auto& names) {
+  std::string text = "Ladon lacks this activation; it has ";
+  for (const auto& pair : names) text.append(&pair == std::begin(names) ? "" : ", ").append(pair.first);
+  return text;
+}
+
 }  // namespace
 
 Stack read_stack(Config& config, const Names& names, const Sizes& otherwise) {
@@ -102,7 +109,7 @@ void set_activation(const Config& config, Stack& stack, const std::string& name)
       {"xielu", Activation::xielu},
   };
   const auto* found = std::find_if(std::begin(names), std::end(names), [&](auto& pair) { return pair.first == name; });
-  if (found == std::end(names)) config.refuse(config.noted().at("activation"), "Ladon lacks this activation");
+  if (found == std::end(names)) config.refuse(config.noted().at("activation"), lacks_activation(names));
   stack.model.activation = found->second;
 }
 
@@ -137,7 +144,7 @@ After after_of(Config& config, const char* key, const char* otherwise) {
   };
   for (const auto& [known, after] : names)
     if (known == name) return after;
-  config.refuse(key, "Ladon lacks this activation");
+  config.refuse(key, lacks_activation(names));
 }
 
 void set_frames(const Config& config, Stack& stack) {

@@ -18,7 +18,9 @@ RotaryKind kind_of(const Config& config, const std::string& name) {
   if (name == "yarn") return RotaryKind::yarn;
   if (name == "longrope" || name == "su") return RotaryKind::longrope;
   if (name == "proportional") return RotaryKind::proportional;
-  config.refuse(config.has("rope_type") ? "rope_type" : "type", "Ladon lacks this rotary embedding");
+  config.refuse(
+      config.has("rope_type") ? "rope_type" : "type",
+      "Ladon lacks this rotary embedding; it has default, linear, dynamic, llama3, yarn, longrope and proportional");
 }
 
 // Returns the factors of longrope: those for long texts if the stack has more tokens than the original model.

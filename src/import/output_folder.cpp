@@ -27,11 +27,11 @@ bool has_mark(const fs::path& file) {
 
 void expect_own_files(const fs::path& folder) {
   if (!fs::exists(fs::symlink_status(folder))) return;
-  if (!fs::is_directory(folder)) throw files::Error(files::utf8_of(folder) + " is not a folder");
+  if (!fs::is_directory(folder)) throw files::Error(files::utf8_of(folder) + " is not a folder; name another one");
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     if (!entry.is_directory() && !has_mark(entry.path()))
       throw files::Error(files::utf8_of(entry.path()) +
-                         ": ladon-import has not written this file; name another folder");
+                         ": ladon-import has not written this file; name another folder, or delete the file");
   }
 }
 

@@ -48,9 +48,9 @@ TEST_CASE("a file of the user stays") {
   const TemporaryFolder folder;
   const fs::path other = folder.file("a.hpp", "int x;\n");
   CHECK(error_of_writing(folder.path()) ==
-        other.string() + ": ladon-import has not written this file; name another folder");
+        other.string() + ": ladon-import has not written this file; name another folder, or delete the file");
   CHECK(count(folder.path()) == 1);
-  CHECK(error_of_writing(other) == other.string() + " is not a folder");
+  CHECK(error_of_writing(other) == other.string() + " is not a folder; name another one");
 }
 
 TEST_CASE("the largest error is relative to the largest number") {

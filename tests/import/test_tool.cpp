@@ -64,6 +64,9 @@ TEST_CASE("what is not the folder of a model is named, with the way out") {
   CHECK(complaint(folder.path()).find("expected config.json") != std::string::npos);
   (void)folder.file("model.gguf", "GGUF");
   CHECK(complaint(folder.path()).find("found model.gguf, which is not read") != std::string::npos);
+  (void)folder.file("adapter_config.json", R"({"peft_type": "LORA"})");
+  std::filesystem::remove(folder.path() / "model.gguf");
+  CHECK(complaint(folder.path()).find("found an adapter (adapter_config.json): merge it") != std::string::npos);
   (void)folder.file("config.json", R"({"model_type": "gpt2"})");
   CHECK(complaint(folder.path() / "config.json").find("name the folder that contains config.json") !=
         std::string::npos);
@@ -71,7 +74,43 @@ TEST_CASE("what is not the folder of a model is named, with the way out") {
   CHECK(complaint(folder.path()).find("pytorch_model.bin is not read: save_pretrained") != std::string::npos);
 }
 
+TEST_CASE("tensors that contradict config.json are named, with the sizes in config.json") {
+  const TemporaryFolder folder;
+  const std::filesystem::path source = std::filesystem::path(families_folder) / "gpt2";
+  const std::string config = examples::content_of(source / "config.json");
+  std::filesystem::copy_file(source / "model.safetensors", folder.path() / "model.safetensors");
+  const auto complaint = [&](const std::string& from, const std::string& to) {
+    REQUIRE(config.find(from) != std::string::npos);
+    (void)folder.file("config.json", std::string(config).replace(config.find(from), from.size(), to));
+    const auto out = folder.path() / "out";
+    const Answer answer = run("'" + folder.path().string() + "' --cpp '" + out.string() + "'");
+    CHECK(answer.status == 1);
+    CHECK_FALSE(std::filesystem::exists(out));
+    return answer.err;
+  };
+  const std::string layers = R"("n_layer": 2)";
+  CHECK(examples::has(complaint(layers, R"("n_layer": 3)"),
+                      R"(the tensors are not those of config.json ("n_layer" 3, "n_embd" )"));
+  CHECK(examples::has(complaint(layers, R"("n_layer": 3)"), R"(there is no "h.2.)"));
+  CHECK(
+      examples::has(complaint(layers, R"("n_layer": 1)"), R"(the layers "h" of config.json ("n_layer" 1, "n_embd" )"));
+  CHECK(examples::has(complaint(layers, R"("n_layer": 1)"), R"(have no place for "h.1.)"));
+  CHECK(examples::has(complaint(R"("vocab_size": )", R"("vocab_size": 1)"), R"(("vocab_size" is 1)"));
+}
+
+TEST_CASE("a tokenizer.json that Git LFS has not fetched is named") {
+  const TemporaryFolder folder;
+  for (const char* name : {"config.json", "model.safetensors"})
+    std::filesystem::copy_file(std::filesystem::path(families_folder) / "gpt2" / name, folder.path() / name);
+  (void)folder.file("tokenizer.json", "version https://git-lfs.github.com/spec/v1\n");
+  const Answer answer = run("'" + folder.path().string() + "' --dry-run");
+  CHECK(answer.status == 1);
+  CHECK(examples::has(answer.err, "tokenizer.json: expected the tokenizer as JSON, found a pointer of Git LFS"));
+}
+
 TEST_CASE("wrong usage") {
+  CHECK(run("'" + families_folder + "/gpt2' --cpp a --c a").err.find("each needs a folder of its own") !=
+        std::string::npos);
   CHECK(run("").status == 2);
   CHECK(run("'" + families_folder + "/gpt2'").status == 2);
   CHECK(run("'" + families_folder + "/gpt2' --dry-run --precision float8").status == 2);

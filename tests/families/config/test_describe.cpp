@@ -30,8 +30,11 @@ TEST_CASE("a config.json of every family that states nothing has the defaults of
 
 TEST_CASE("errors name the key and its value") {
   CHECK(error(R"("hidden_size": 8)") == R"(config.json: "model_type": expected the name of a family, found nothing)");
-  CHECK(error(small("llama", R"("hidden_act": "mish")")) ==
-        R"(config.json: "hidden_act" is "mish": Ladon lacks this activation (docs/limits.md))");
+  CHECK(
+      error(small("llama", R"("hidden_act": "mish")")) ==
+      R"(config.json: "hidden_act" is "mish": Ladon lacks this activation; it has relu, gelu, gelu_python, gelu_new, )"
+      "gelu_fast, gelu_accurate, gelu_pytorch_tanh, gelu_python_tanh, silu, swish, quick_gelu, relu2, xielu "
+      "(docs/limits.md)");
   CHECK(error(R"("model_type": "llama", "num_hidden_layers": "many")") ==
         R"(config.json: "num_hidden_layers": expected a whole number from 0 to 2^30, found "many")");
   CHECK(error(R"("model_type": "llama", "num_hidden_layers": -1)") ==
@@ -84,10 +87,12 @@ TEST_CASE("numbers that no model has") {
 
 TEST_CASE("an unknown model_type") {
   CHECK(error(R"("model_type": "qwen4")") ==
-        "config.json: \"model_type\" is \"qwen4\": Ladon does not know this family; "
-        "known names like this: qwen2, qwen3 (docs/limits.md)");
-  CHECK(says(error(R"("model_type": "modernbert-decoder")"), "known names like this: modernbert"));
-  CHECK(says(error(R"("model_type": "zzzzzzzzzzzz")"), "does not know this family (docs/limits.md)"));
+        "config.json: \"model_type\" is \"qwen4\": Ladon does not know this family; docs/families.md lists the known "
+        "ones, "
+        "such as qwen2, qwen3 (docs/limits.md)");
+  CHECK(says(error(R"("model_type": "modernbert-decoder")"), "such as modernbert"));
+  CHECK(says(error(R"("model_type": "zzzzzzzzzzzz")"),
+             "does not know this family; docs/families.md lists the known ones (docs/limits.md)"));
 }
 
 TEST_CASE("a text that is no config.json") {
