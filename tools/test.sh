@@ -135,12 +135,16 @@ test_firmware() {
 
 # Imports the models with which the tests of the package run.
 import_test_models() {
-  local here=$root/wasm/tests/models/imported name
+  local here=$root/wasm/tests/models/imported families=$root/../shared/families name
   node "$root/wasm/tests/models/make_classifier.mjs" "$here/checkpoint/classifier"
   node "$root/wasm/tests/models/make_classifier.mjs" "$here/checkpoint/tagger" rows
   node "$root/wasm/tests/models/make_writer.mjs" "$root/tests/data/families/t5" "$here/checkpoint/t5"
   import_model "$root/tests/data/families/gpt2" --wasm "$here/gpt2" --tokens 32
   import_model "$here/checkpoint/t5" --wasm "$here/t5" --tokens 32
+  if [ -e "$families/whisper/config.json" ]; then
+    node "$root/wasm/tests/models/make_writer.mjs" "$families/whisper" "$here/checkpoint/whisper"
+    import_model "$here/checkpoint/whisper" --wasm "$here/whisper" --tokens 32
+  fi
   for name in classifier tagger; do import_model "$here/checkpoint/$name" --wasm "$here/$name"; done
 }
 

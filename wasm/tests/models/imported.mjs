@@ -12,6 +12,12 @@ export const importedFolder = (name) => at(`imported/${name}`);
 export const checkpointFolder = (name) =>
   ["classifier", "tagger"].includes(name) ? at(`imported/checkpoint/${name}`) : at(`../../../tests/data/families/${name}`);
 
+/** Returns the reason to skip tests of an imported model: false, or that it comes from a folder that is not there. */
+export function skipOf(name) {
+  const folder = at(`../../../../shared/families/${name}`);
+  return name !== "whisper" || existsSync(folder) ? false : `there is no ${folder}`;
+}
+
 /** The model that ./dev test --package imports for the tab of stories (tools/wasm.sh), if its files are there. */
 export const stories = new URL("../../dist/stories/", import.meta.url);
 const storiesFile = join(process.env.LADON_STORIES_DIR ?? at("../../../../shared/models/stories260K"), "stories260K.bin");
