@@ -75,6 +75,10 @@ Records::Records(int argc, const char* const* argv, const Abilities& abilities) 
     if (is_option(word, abilities)) {
       if (++i == arguments.size()) throw Error(word + " needs a value");
       read_option(word, arguments[i], inputs);
+    } else if (word == "--text") {
+      throw Error(
+          "--text: the program takes no text. If its model reads token ids, put the model's tokenizer.json into the "
+          "model's folder, and import the model again");
     } else if (folder_.empty()) {
       folder_ = files::path_of(word);
     } else {

@@ -30,6 +30,9 @@ foreach(arguments "--generate;0x" "--top-p;-1" "--generate" "--text;a" "--unknow
   if(NOT status EQUAL 1 OR error STREQUAL "")
     message(FATAL_ERROR "${arguments}: the status is ${status}")
   endif()
+  if(arguments MATCHES "--text" AND NOT error MATCHES "tokenizer.json")
+    message(FATAL_ERROR "--text without a tokenizer: ${error}")
+  endif()
 endforeach()
 # A text that becomes too long ends, and says so.
 execute_process(COMMAND ${PROGRAM} ${FOLDER} ${PROMPT} --generate 1000 OUTPUT_VARIABLE output ERROR_VARIABLE error
