@@ -215,8 +215,8 @@ int main(int argc, char** argv) {
   CLI::App app("Measures decoding one token at a time, relative to a plain read of the same bytes.");
   app.add_option("--json", chosen.json, "writes the figures to this file");
   app.add_option("--only", chosen.only, "measures only the cases whose names contain this text");
-  app.add_option("--precision", chosen.precision, "precision of the weights: float32, bfloat16 or int8 (float32)")
-      ->check(CLI::IsMember({"float32", "bfloat16", "int8"}));
+  app.add_option("--precision", chosen.precision, "precision of the weights: float32, bfloat16, int8 or int4 (float32)")
+      ->check(CLI::IsMember({"float32", "bfloat16", "int8", "int4"}));
   app.add_option("--rounds", chosen.rounds, "rounds for each case (31)")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
   const ladon_bench::JsonFile file(chosen.json, "ladon_bench_decode");
@@ -225,5 +225,6 @@ int main(int argc, char** argv) {
   if (chosen.precision == "float32") measure_all<precision::Float32>(table);
   if (chosen.precision == "bfloat16") measure_all<precision::BFloat16>(table);
   if (chosen.precision == "int8") measure_all<precision::Int8<8>>(table);
+  if (chosen.precision == "int4") measure_all<precision::Int4<8>>(table);
   return file.write({{"machine", ladon_bench::machine()}, {"precision", chosen.precision}, {"rows", table.rows}});
 }

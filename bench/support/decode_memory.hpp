@@ -48,6 +48,19 @@ class DecodeMemory {
     linear.row_sum = make_of(row_sum);
     if constexpr (B == Bias::with) linear.bias = make(Out, 0.1f);
   }
+  template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits>
+  void make(Linear<Out, In, O, B, precision::Int4<Bits>>& linear) {
+    const std::vector<float> numbers = random_numbers(Out * In, deviation(In));
+    std::vector<std::uint8_t> weight(Out * int4_row_bytes(In));
+    std::vector<float> scale(Out);
+    std::vector<std::int32_t> row_sum(Out);
+    quantise_int4(Linear<Out, In, O, Bias::without>{numbers.data()}, weight.data(), scale.data());
+    int4_row_sums<Out, In>(weight.data(), row_sum.data());
+    linear.weight = make_of(weight);
+    linear.scale = make_of(scale);
+    linear.row_sum = make_of(row_sum);
+    if constexpr (B == Bias::with) linear.bias = make(Out, 0.1f);
+  }
   template <std::size_t Size, NormKind K, Bias B>
   void make(Norm<Size, K, B>& norm) {
     norm.weight = make(Size, 1);

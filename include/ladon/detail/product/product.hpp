@@ -253,19 +253,33 @@ inline constexpr std::size_t expanded_rows_at_a_time = [] {
 
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner>
 LADON_INLINE constexpr void matmul(const auto& w, auto in, std::size_t panels, auto epilogue,
-                                   [[maybe_unused]] Reading reading = Reading::first) noexcept {
+                                   Reading reading = Reading::first) noexcept;
+
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner>
+LADON_INLINE constexpr void matmul_expanded(const auto& w, auto in, std::size_t panels, auto epilogue,
+                                            Reading reading) noexcept {
+  using Biases = typename std::remove_cvref_t<decltype(w)>::Biases;
+  for_row_tiles<Rows, expanded_rows_at_a_time<Inner>>([&]<std::size_t R>(std::size_t first) {
+    using Expanded = ExpandedRows<R, Inner>;
+    const Expanded expanded(w.weight.rows_from(first).data);
+    matmul<Simd, T, Packs, R, Inner>(
+        Int8Rows<Expanded::stride, Biases>{{expanded.weight}, w.scale + first, w.row_sum + first, w.bias.from(first)},
+        in, panels, epilogue.of_rows(first), reading);
+  });
+}
+
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner>
+LADON_INLINE constexpr void matmul(const auto& w, auto in, std::size_t panels, auto epilogue,
+                                   [[maybe_unused]] Reading reading) noexcept {
   using P = ProductForm<Simd, T, Packs, Rows, Inner>;
   using In = decltype(in);
   using Matrix = decltype(w.weight);
   if constexpr (std::is_same_v<typename Matrix::Element, std::uint8_t>) {
-    using Biases = typename std::remove_cvref_t<decltype(w)>::Biases;
-    for_row_tiles<Rows, expanded_rows_at_a_time<Inner>>([&]<std::size_t R>(std::size_t first) {
-      using Expanded = ExpandedRows<R, Inner>;
-      const Expanded expanded(w.weight.rows_from(first).data);
-      matmul<Simd, T, Packs, R, Inner>(
-          Int8Rows<Expanded::stride, Biases>{{expanded.weight}, w.scale + first, w.row_sum + first, w.bias.from(first)},
-          in, panels, epilogue.of_rows(first), reading);
-    });
+    if constexpr (is_single_token<Simd, T> && multiplies_int4_rows<Simd, typename In::Element, Inner>) {
+      if (panels > 0) matrix_vector_int8<Simd, Rows, Inner>(w, LanesOf<In>(in), epilogue);
+    } else {
+      matmul_expanded<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, reading);
+    }
   } else if constexpr (!std::is_same_v<In, LanesOf<In>>) {
     if constexpr (may_have_token_rows<Simd, T, typename In::Element, Inner> && Matrix::rows_contiguous) {
       if (panels > 0 && in.rows[panels - 1].end > 0) {

@@ -72,9 +72,22 @@ constexpr void expand_int4_group(const std::uint8_t* codes, const std::int8_t* t
   }
 }
 
-// The same with instructions that look up 16 bytes at a time.
+#if defined(__AVX2__)
+// Returns the weights of a group. Both halves look up the same codes, the upper half their upper four bits.
+LADON_INLINE __m256i look_up_int4_group(const std::uint8_t* codes, const std::int8_t* table) noexcept {
+  const auto load = [](const void* from) LADON_INLINE_LAMBDA {
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128(static_cast<const __m128i*>(from)));
+  };
+  const __m256i shifted = _mm256_srlv_epi32(load(codes), _mm256_set_epi32(4, 4, 4, 4, 0, 0, 0, 0));
+  return _mm256_shuffle_epi8(load(table), _mm256_and_si256(shifted, _mm256_set1_epi8(15)));
+}
+#endif
+
+// The same as expand_int4_group with instructions that look up 16 bytes at a time.
 LADON_INLINE void look_up_int4_group(const std::uint8_t* codes, const std::int8_t* table, std::int8_t* to) noexcept {
-#if LADON_SSE4_1
+#if defined(__AVX2__)
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), look_up_int4_group(codes, table));
+#elif LADON_SSE4_1
   const auto load = [](const void* from)
                         LADON_INLINE_LAMBDA { return _mm_loadu_si128(static_cast<const __m128i*>(from)); };
   const __m128i both = load(codes), values = load(table), low = _mm_set1_epi8(15);
@@ -97,18 +110,22 @@ LADON_INLINE void look_up_int4_group(const std::uint8_t* codes, const std::int8_
 
 }  // namespace vec
 
+// Expands group number `group` of a row that has `groups` groups.
+LADON_INLINE constexpr void expand_int4_group(const std::uint8_t* row, std::size_t groups, std::size_t group,
+                                              std::int8_t* to) noexcept {
+  const std::uint8_t* const codes = row + group * (int4_group / 2);
+  const std::int8_t* const table = int4_tables[int4_table(row, groups, group)].data();
+  if (std::is_constant_evaluated()) {
+    vec::expand_int4_group(codes, table, to);
+  } else {
+    vec::look_up_int4_group(codes, table, to);
+  }
+}
+
 // Expands the groups of a row with `weights` weights. Writes whole groups of 32.
 LADON_INLINE constexpr void expand_int4_row(const std::uint8_t* row, std::size_t weights, std::int8_t* to) noexcept {
   const std::size_t groups = int4_groups(weights);
-  for (std::size_t g = 0; g < groups; ++g) {
-    const std::uint8_t* const codes = row + g * (int4_group / 2);
-    const std::int8_t* const table = int4_tables[int4_table(row, groups, g)].data();
-    if (std::is_constant_evaluated()) {
-      vec::expand_int4_group(codes, table, to + g * int4_group);
-    } else {
-      vec::look_up_int4_group(codes, table, to + g * int4_group);
-    }
-  }
+  for (std::size_t g = 0; g < groups; ++g) expand_int4_group(row, groups, g, to + g * int4_group);
 }
 
 }  // namespace detail
