@@ -13,23 +13,8 @@ data = open(sys.argv[1], "rb").read()
 store = Store(Engine())
 exports = Instance(store, Module(store.engine, data), []).exports(store)
 memory, top = exports["memory"], exports["__heap_base"].value(store)
-
-
-def number(at):  # reads an unsigned LEB128 number
-    value = shift = 0
-    while True:
-        value |= (data[at] & 127) << shift
-        shift, at = shift + 7, at + 1
-        if data[at - 1] < 128:
-            return value, at
-
-
-def description(at=8):  # of the custom section "ladon"
-    while True:
-        size, start = number(at + 1)
-        at, name = start + size, data[start : start + 6]
-        if name == b"\x05ladon":
-            return json.loads(data[start + 6 : at])
+section = data[data.rindex(b"\x05ladon") + 6 :]  # the custom section "ladon": the description
+kernel, _ = json.JSONDecoder().raw_decode(section.decode("latin1"))
 
 
 def place(block):  # copies bytes to a new place, aligned to 64 bytes, and returns the address
@@ -43,7 +28,6 @@ def place(block):  # copies bytes to a new place, aligned to 64 bytes, and retur
     return start
 
 
-kernel = description()
 words = lambda numbers: place(struct.pack(f"<{len(numbers)}i", *numbers))
 floats = lambda count, size: place(struct.pack(f"<{count}f", *(size * math.sin(i) for i in range(count))))
 tensors = [(tensor["name"], math.prod(tensor["shape"])) for tensor in kernel["weights"]]
