@@ -120,6 +120,21 @@ LADON_INLINE constexpr void for_each_sum(F f) noexcept {
 #endif
 }
 
+// The rows of a tile, with a pointer each. So loads of weights have no constant offset. `opaque`: the compiler would
+// compute the pointers from one of them.
+template <class Matrix, std::size_t Rows>
+struct SeparateRows {
+  Matrix row[Rows];
+
+  LADON_INLINE explicit SeparateRows(Matrix w) noexcept {
+    LADON_UNROLLED_FOR(r, Rows) row[r] = {opaque(w.rows_from(r).data)};
+  }
+  LADON_INLINE Matrix rows_from(std::size_t r) const noexcept { return row[r]; }
+  LADON_INLINE void advance(std::size_t features) noexcept {
+    LADON_UNROLLED_FOR(r, Rows) row[r] = row[r].columns_from(features);
+  }
+};
+
 template <class DotType, std::size_t Rows, std::size_t Packs>
 struct MicroKernel {
   using Dot = DotType;
@@ -168,6 +183,19 @@ struct MicroKernel {
     } else {
       exchange_halves<D>();
       const std::size_t end = inner - (inner - k) % features;
+      if constexpr (target::Current::separates_rows && D::rows == 1) {
+        if (!std::is_constant_evaluated()) {
+          SeparateRows<Matrix, Rows> rows(w.columns_from(k));
+          // `opaque`: the compiler would count the steps, which takes another instruction.
+          const Element* const last = opaque(panel + end * Width);
+          for (const Element* next = panel + k * Width; next != last; next += features * Width, k += features) {
+            ahead.before(k);
+            step<D, Width, first>(rows, next);
+            rows.advance(features);
+          }
+          k = end;
+        }
+      }
       [[maybe_unused]] Matrix next_weights = w.columns_from(k);
       [[maybe_unused]] const Element* next_panel = panel + k * Width;
       for (; k < end; k += features) {
@@ -203,8 +231,9 @@ struct MicroKernel {
   }
 
  private:
+  // `w` is a WeightMatrix or SeparateRows.
   template <class D, std::size_t Width, std::size_t First, class Matrix, class Element>
-  LADON_INLINE constexpr void step(Matrix w, const Element* panel) noexcept {
+  LADON_INLINE constexpr void step(const Matrix& w, const Element* panel) noexcept {
     typename D::Features x[Packs];
     D::template load<Width, First>(panel, x);
 #if defined(LADON_SUMS_WITHOUT_LOOPS)

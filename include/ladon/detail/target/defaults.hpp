@@ -44,6 +44,7 @@ struct Defaults {
   static constexpr std::size_t single_token_rows = 4;
   static constexpr std::size_t steps_per_iteration(std::size_t /*lanes*/, std::size_t /*packs*/) noexcept { return 1; }
   static constexpr bool advances_pointers = false;
+  static constexpr bool separates_rows = false;
   static constexpr bool joins_queries = false;
   static constexpr std::size_t inlined_product_weights = 0;
   static constexpr bool projections_share_code = true;
