@@ -233,7 +233,7 @@ struct MicroKernel {
  private:
   // `w` is a WeightMatrix or SeparateRows.
   template <class D, std::size_t Width, std::size_t First, class Matrix, class Element>
-  LADON_INLINE constexpr void step(const Matrix& w, const Element* panel) noexcept {
+  LADON_INLINE constexpr void step(Matrix w, const Element* panel) noexcept {
     typename D::Features x[Packs];
     D::template load<Width, First>(panel, x);
 #if defined(LADON_SUMS_WITHOUT_LOOPS)
