@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <ladon/model/group_norm.hpp>
-#include <ladon/model/series.hpp>
+#include <ladon/model/time_series.hpp>
 
 #include "support/window_check.hpp"
 
@@ -78,15 +78,15 @@ void check_group_norm(std::size_t rows, double deviation, double mean, float eps
   CHECK(worst <= 1);
 }
 
-template <ladon::SeriesModel S>
+template <ladon::TimeSeriesModel S>
 void check_series(double deviation, double mean) {
   CAPTURE(S.length);
   std::vector<float> series = ladon_test::random_floats(S.length, S.length), y(S.patches() * S.patch, NAN), plain = y;
   for (float& number : series) number = static_cast<float>(deviation * double{number} + mean);
   const float minimum = 1e-5f;
-  const ladon::SeriesScale scale = ladon::series_scale<S.length>(series.data(), minimum);
-  ladon::series_patches<S>(series.data(), y.data(), scale);
-  ladon::series_patches<S>(series.data(), plain.data());
+  const ladon::TimeSeriesScale scale = ladon::time_series_scale<S.length>(series.data(), minimum);
+  ladon::time_series_patches<S>(series.data(), y.data(), scale);
+  ladon::time_series_patches<S>(series.data(), plain.data());
   const Moments moments(std::vector<double>(series.begin(), series.end()));
   const double root = std::sqrt(moments.variance + double{minimum}), roundings = static_cast<double>(S.length + 2);
   for (std::size_t i = 0; i < y.size(); ++i) {
@@ -125,8 +125,8 @@ TEST_CASE("GroupNorm: equal numbers give the bias, and no rows write nothing") {
 }
 
 TEST_CASE("series: patches end with the series, and scaled numbers have the mean 0 and the deviation 1") {
-  check_series<ladon::SeriesModel{.length = 52, .patch = 4, .stride = 4}>(1, 0);
-  check_series<ladon::SeriesModel{.length = 53, .patch = 8, .stride = 3}>(10, -4);
-  check_series<ladon::SeriesModel{.length = 7, .patch = 7, .stride = 2}>(1, 30);
-  check_series<ladon::SeriesModel{.length = 5, .patch = 1, .stride = 3}>(1e-3, 0);
+  check_series<ladon::TimeSeriesModel{.length = 52, .patch = 4, .stride = 4}>(1, 0);
+  check_series<ladon::TimeSeriesModel{.length = 53, .patch = 8, .stride = 3}>(10, -4);
+  check_series<ladon::TimeSeriesModel{.length = 7, .patch = 7, .stride = 2}>(1, 30);
+  check_series<ladon::TimeSeriesModel{.length = 5, .patch = 1, .stride = 3}>(1e-3, 0);
 }

@@ -7,7 +7,7 @@
 #include <ladon/model/convolution.hpp>
 #include <ladon/model/group_norm.hpp>
 #include <ladon/model/patches.hpp>
-#include <ladon/model/series.hpp>
+#include <ladon/model/time_series.hpp>
 
 namespace {
 
@@ -46,10 +46,10 @@ static_assert(near(group_normed()[0], -1) && near(group_normed()[2], 3) && near(
 static_assert(near(group_normed()[1], 7) && near(group_normed()[3], 7) && near(group_normed()[5], 7));
 
 constexpr std::array<float, 4> patches_of_series() {
-  constexpr ladon::SeriesModel model{.length = 4, .patch = 2, .stride = 2};
+  constexpr ladon::TimeSeriesModel model{.length = 4, .patch = 2, .stride = 2};
   const float series[] = {1, 3, 1, 3};
   std::array<float, 4> y{};
-  ladon::series_patches<model>(series, y, ladon::series_scale<4>(series, 3));
+  ladon::time_series_patches<model>(series, y, ladon::time_series_scale<4>(series, 3));
   return y;
 }
 static_assert(patches_of_series() == std::array<float, 4>{-0.5f, 0.5f, -0.5f, 0.5f});

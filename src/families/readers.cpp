@@ -157,7 +157,7 @@ void set_frames(const Config& config, Stack& stack) {
   if (rows > most)
     config.fail("conv_stride", std::string("strides with which an input has at most ") +
                                    (is_narrow ? "2^32 - 1" : "2^40") + " frames");
-  if (!stack.input.steps.empty()) std::get<Audio>(stack.input.steps.front()).frames = static_cast<std::size_t>(rows);
+  if (!stack.input.steps.empty()) std::get<Frames>(stack.input.steps.front()).frames = static_cast<std::size_t>(rows);
 }
 
 void read_attention_bias(Config& config, Stack& stack, const char* key, bool otherwise) {

@@ -51,7 +51,7 @@ std::string class_of(const Config& config);
 std::size_t labels(Config& config);
 // Returns the function whose name is the value of `key`.
 After after_of(Config& config, const char* key, const char* otherwise);
-// Sets the largest number of frames of the stack's Audio, of which its convolutions make at most model.tokens rows.
+// Sets the largest number of frames of the stack's input, of which its convolutions make at most model.tokens rows.
 void set_frames(const Config& config, Stack& stack);
 
 constexpr Bias bias_if(bool biased) { return biased ? Bias::with : Bias::without; }

@@ -99,10 +99,10 @@ void set_spectrogram(Config& config, Stack& stack) {
   ConvolveRows convolution{
       .name = "encoder.conv1", .outputs = width, .width = 3, .before = 1, .behind = 1, .after = After::gelu};
   stack.input = {"input_features",
-                 {Audio{.frames = 2 * stack.positions,
-                        .channels = config.size("", {"num_mel_bins"}, 80),
-                        .transposed = true,
-                        .exact = true},
+                 {Frames{.frames = 2 * stack.positions,
+                         .channels = config.size("", {"num_mel_bins"}, 80),
+                         .transposed = true,
+                         .exact = true},
                   convolution}};
   convolution.name = "encoder.conv2";
   convolution.stride = 2;
@@ -188,7 +188,7 @@ void set_sound(Stack& stack) {
   const std::size_t width = stack.model.model;
   stack.input = {
       "input_values",
-      {Audio{},
+      {Frames{},
        ConvolveRows{.name = "encoder.conv1",
                     .outputs = width,
                     .width = 127,

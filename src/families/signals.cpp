@@ -68,7 +68,7 @@ Input read_speech(Config& config, const Stack& stack, bool stable) {
     return {.name = "input_values", .missing = "the batch norm before pos_conv_embed (conv_pos_batch_norm)"};
   if (config.flag("", {"add_adapter"}, false))
     return {.name = "input_values", .missing = "the convolutions behind the layers (add_adapter)"};
-  std::vector<Step> steps{Audio{}};
+  std::vector<Step> steps{Frames{}};
   add_convolutions(config, steps);
   if (config.flag("", {"feat_proj_layer_norm"}, true))
     steps.emplace_back(NormRows{.name = "feature_projection.layer_norm", .epsilon = stack.epsilon});
@@ -105,7 +105,7 @@ void wavlm(Config& config, Description&) {
 }
 
 // The model computes each channel of a series alone.
-Input read_series(Config& config, const Stack& stack, const SeriesPatches& patches, bool has_class_token) {
+Input read_series(Config& config, const Stack& stack, const TimeSeriesPatches& patches, bool has_class_token) {
   Input input{.name = "past_values"};
   const nlohmann::json* scaling = config.find("scaling");
   if (scaling != nullptr && (*scaling == "mean" || *scaling == true))
@@ -132,10 +132,10 @@ void patchtst(Config& config, Description& description) {
   read_epsilon(config, stack, 1e-5);
   const bool has_class_token = config.flag("", {"use_cls_token"}, false);
   const nlohmann::json* scaling = config.find("scaling");
-  const SeriesPatches patches{.length = config.size("", {"context_length"}, 32),
-                              .patch = config.size("", {"patch_length"}, 1),
-                              .stride = config.size("", {"patch_stride"}, 1),
-                              .scaled = scaling == nullptr ? !config.is_null("scaling") : *scaling == "std"};
+  const TimeSeriesPatches patches{.length = config.size("", {"context_length"}, 32),
+                                  .patch = config.size("", {"patch_length"}, 1),
+                                  .stride = config.size("", {"patch_stride"}, 1),
+                                  .scaled = scaling == nullptr ? !config.is_null("scaling") : *scaling == "std"};
   if (patches.stride == 0 || patches.patch == 0 || patches.length < patches.patch)
     config.fail("patch_stride", "at least 1, and patches that fit context_length");
   stack.positions = (patches.length - patches.patch) / patches.stride + 1 + (has_class_token ? 1 : 0);

@@ -43,7 +43,7 @@ void visit_members(Is<Patches> auto& s, auto&& visit) {
 void visit_members(Is<Prepend> auto& s, auto&& visit) {
   visit("step", "prepend"), visit("tensors", s.tensors), visit("behind", s.behind);
 }
-void visit_members(Is<Audio> auto& s, auto&& visit) {
+void visit_members(Is<Frames> auto& s, auto&& visit) {
   visit("step", "frames"), visit("frames", s.frames), visit("channels", s.channels);
   visit("transposed", s.transposed), visit("exact", s.exact);
 }
@@ -58,8 +58,8 @@ void visit_members(Is<GroupNormRows> auto& s, auto&& visit) {
   visit("epsilon", s.epsilon), visit("after", s.after);
 }
 void visit_members(Is<Apply> auto& s, auto&& visit) { visit("step", "apply"), visit("function", s.function); }
-void visit_members(Is<SeriesPatches> auto& s, auto&& visit) {
-  visit("step", "series_patches"), visit("length", s.length), visit("patch", s.patch), visit("stride", s.stride);
+void visit_members(Is<TimeSeriesPatches> auto& s, auto&& visit) {
+  visit("step", "time_series_patches"), visit("length", s.length), visit("patch", s.patch), visit("stride", s.stride);
   visit("scaled", s.scaled), visit("minimum", s.minimum);
 }
 void visit_members(Is<Pool> auto& s, auto&& visit) {

@@ -51,7 +51,7 @@ struct TensorReader {
   void operator()(const Prepend& s) {
     for (const Prepend::Rows& rows : s.tensors) add(rows.tensor, {rows.rows, features});
   }
-  void operator()(const Audio& s) { features = s.channels; }
+  void operator()(const Frames& s) { features = s.channels; }
   void operator()(const ConvolveRows& s) {
     const std::vector<std::size_t> shape{s.outputs, features / s.groups, s.width};
     if (!s.weight_norm) return add_linear(s.name, shape, s.bias);
@@ -61,7 +61,7 @@ struct TensorReader {
     features = s.outputs;
   }
   void operator()(const GroupNormRows& s) { add_linear(s.name, {features}, Bias::with); }
-  void operator()(const SeriesPatches& s) { features = s.patch; }
+  void operator()(const TimeSeriesPatches& s) { features = s.patch; }
   void operator()(const TiedHead& s) {
     add(s.bias, {vocabulary});
     features = vocabulary;

@@ -90,8 +90,9 @@ struct Prepend {
   std::size_t behind = 0;
 };
 
-// audio [frames][channels], or [channels][frames] if `transposed` -> rows. Only the first step of an input.
-struct Audio {
+// numbers [frames][channels], or [channels][frames] if `transposed` -> rows: samples of a sound or of sensors, or a
+// log-mel spectrogram. Only the first step of an input.
+struct Frames {
   std::size_t frames = 0;  // the largest number of frames
   std::size_t channels = 1;
   bool transposed = false;
@@ -126,10 +127,10 @@ struct Apply {
   After function = After::nothing;
 };
 
-// series [length] -> a row [patch] for each patch. The last patch ends with the series. With `scaled`, subtracts the
-// mean of the series and divides by the root of its variance plus `minimum` before (PatchTST). A model of several
+// time series [length] -> a row [patch] for each patch. The last patch ends with the series. With `scaled`, subtracts
+// the mean of the series and divides by the root of its variance plus `minimum` before (PatchTST). A model of several
 // channels computes each channel alone.
-struct SeriesPatches {
+struct TimeSeriesPatches {
   std::size_t length = 0;
   std::size_t patch = 1, stride = 1;
   bool scaled = false;
@@ -164,8 +165,8 @@ struct Softcap {
 };
 
 using Step =
-    std::variant<Lookup, DropToken, AddPositions, AddRow, NormRows, LinearRows, Patches, Prepend, Audio, ConvolveRows,
-                 GroupNormRows, Apply, SeriesPatches, Pool, UnitLength, TiedHead, Scale, Softcap>;
+    std::variant<Lookup, DropToken, AddPositions, AddRow, NormRows, LinearRows, Patches, Prepend, Frames, ConvolveRows,
+                 GroupNormRows, Apply, TimeSeriesPatches, Pool, UnitLength, TiedHead, Scale, Softcap>;
 
 // The steps before the layers of a stack. Without steps, `missing` says what Ladon lacks.
 struct Input {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "c_batch.hpp"
 
-#include "c_files.hpp"
+#include "c_library.hpp"
 
 namespace ladon::import {
 namespace {

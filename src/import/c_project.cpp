@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "c_files.hpp"
+#include "c_library.hpp"
 #include "chain.hpp"
 #include "safetensors.hpp"
 
@@ -264,14 +264,14 @@ endif()
 
 }  // namespace
 
-std::vector<SourceFile> checked_c_files(const Program& program) {
-  auto files = c_files(program);
+std::vector<SourceFile> checked_c_library_files(const Program& program) {
+  auto files = c_library_files(program);
   files.push_back({program.choices.name + "_check.cpp", check_source(program)});
   return files;
 }
 
 std::vector<SourceFile> c_project_files(const Program& program, const CChoices& choices) {
-  auto files = checked_c_files(program);
+  auto files = checked_c_library_files(program);
   files.insert(files.end(), {{"main.c", main_source(program)},
                              {program.choices.name + "_board.cpp", board_source(program)},
                              {"CMakeLists.txt", cmake_source(program, choices)}});

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "cpp_files.hpp"
+#include "cpp_project.hpp"
 
 namespace ladon::import {
 
@@ -13,8 +13,9 @@ struct CChoices {
   bool maps_weights = false;        // the program gives the weights to NAME_start
   bool has_weights_folder = false;  // the weights are in the folder "weights" of the project
 };
-// Returns the sources of the library (c_files), and NAME_check.cpp, a program that checks the library on this machine.
-std::vector<SourceFile> checked_c_files(const Program& program);
+// Returns the sources of the library (c_library_files), and NAME_check.cpp, a program that checks the library on this
+// machine.
+std::vector<SourceFile> checked_c_library_files(const Program& program);
 
 // Returns these files, and main.c, CMakeLists.txt and NAME_board.cpp, a program that checks the library on a board in
 // QEMU.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "c_files.hpp"
+#include "c_library.hpp"
 #include "generation.hpp"
 
 namespace ladon::import {

@@ -17,7 +17,7 @@ bool moves(const families::AddPositions&) { return false; }
 bool moves(const families::AddRow&) { return false; }
 bool moves(const families::NormRows&) { return false; }
 bool moves(const families::Prepend&) { return false; }
-bool moves(const families::Audio& step) { return step.transposed; }
+bool moves(const families::Frames& step) { return step.transposed; }
 bool moves(const families::ConvolveRows& step) { return !step.residual; }
 bool moves(const families::GroupNormRows&) { return false; }
 bool moves(const families::Apply&) { return false; }

@@ -62,11 +62,11 @@ class Chain {
   void apply(const families::LinearRows& step);
   void apply(const families::Patches& step);
   void apply(const families::Prepend& step);
-  void apply(const families::Audio& step);
+  void apply(const families::Frames& step);
   void apply(const families::ConvolveRows& step);
   void apply(const families::GroupNormRows& step);
   void apply(const families::Apply& step);
-  void apply(const families::SeriesPatches& step);
+  void apply(const families::TimeSeriesPatches& step);
   void apply(const families::Pool& step);
   void apply(const families::UnitLength& step);
   void apply(const families::TiedHead& step);

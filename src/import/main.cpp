@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "../c_kernel/difference.hpp"
-#include "c_files.hpp"
+#include "c_library.hpp"
 #include "c_project.hpp"
 #include "chain.hpp"
 #include "compare.hpp"
-#include "cpp_files.hpp"
+#include "cpp_project.hpp"
 #include "families.hpp"
 #include "file_error.hpp"
 #include "flush.hpp"
@@ -111,9 +111,10 @@ void write(const Options& options) {
   const import::Program program = import::program_of(std::move(description), model.tensors(), choices);
   model.expect_layers(program);
   if (options.dry_run) std::cout << import::summary(program, model.tensors());
-  if (!options.cpp.empty()) write_project(files::path_of(options.cpp), import::cpp_files(program), model, program);
+  if (!options.cpp.empty())
+    write_project(files::path_of(options.cpp), import::cpp_project_files(program), model, program);
   if (!options.c_sources.empty())
-    write_project(files::path_of(options.c_sources), import::checked_c_files(program), model, program);
+    write_project(files::path_of(options.c_sources), import::checked_c_library_files(program), model, program);
   const import::CChoices c{
       .dispatch = options.dispatch, .maps_weights = options.weights == "mapped", .has_weights_folder = model.is_onnx()};
   if (!options.c.empty()) write_project(files::path_of(options.c), import::c_project_files(program, c), model, program);

@@ -19,12 +19,12 @@ std::string kind_name(Kind kind) {
       return "ids";
     case Kind::image:
       return "image";
-    case Kind::audio:
-      return "audio";
-    case Kind::series:
+    case Kind::frames:
+      return "frames";
+    case Kind::time_series:
       break;
   }
-  return "series";
+  return "time_series";
 }
 
 std::string input(const Argument& argument) {

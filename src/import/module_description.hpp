@@ -2,7 +2,7 @@
 // Describes the functions of a model for the WebAssembly modules (wasm/src/model-description.ts reads the description).
 #pragma once
 
-#include "c_files.hpp"
+#include "c_library.hpp"
 
 namespace ladon::import {
 

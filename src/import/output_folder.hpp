@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <span>
 
-#include "cpp_files.hpp"
+#include "cpp_project.hpp"
 
 namespace ladon::import {
 

@@ -39,11 +39,11 @@ Argument argument_of(const Stack& stack) {
   } else if (const auto* patches = std::get_if<families::Patches>(&first)) {
     argument.kind = Kind::image, argument.fixed = true;
     argument.most = patches->frames * patches->channels * patches->rows * patches->columns;
-  } else if (const auto* audio = std::get_if<families::Audio>(&first)) {
-    argument.kind = Kind::audio, argument.fixed = audio->exact, argument.count = "frames";
-    argument.most = audio->frames, argument.width = audio->channels;
-  } else if (const auto* series = std::get_if<families::SeriesPatches>(&first)) {
-    argument.kind = Kind::series, argument.fixed = true, argument.most = series->length;
+  } else if (const auto* frames = std::get_if<families::Frames>(&first)) {
+    argument.kind = Kind::frames, argument.fixed = frames->exact, argument.count = "frames";
+    argument.most = frames->frames, argument.width = frames->channels;
+  } else if (const auto* series = std::get_if<families::TimeSeriesPatches>(&first)) {
+    argument.kind = Kind::time_series, argument.fixed = true, argument.most = series->length;
   }
   return argument;
 }
@@ -52,7 +52,7 @@ std::string described(const Argument& argument) {
   switch (argument.kind) {
     case Kind::ids:
       return "`" + argument.name + "` [" + argument.count + "]";
-    case Kind::audio:
+    case Kind::frames:
       return "`" + argument.name + "` [" + (argument.fixed ? std::to_string(argument.most) : "frames") + " frames]";
     default:
       return "`" + argument.name + "` [" + std::to_string(argument.most) + "]";
@@ -161,7 +161,7 @@ class Builder {
   // The first step of an input, and only this step, makes rows.
   static bool makes_rows(const Step& step) {
     return std::holds_alternative<families::Lookup>(step) || std::holds_alternative<families::Patches>(step) ||
-           std::holds_alternative<families::Audio>(step) || std::holds_alternative<families::SeriesPatches>(step);
+           std::holds_alternative<families::Frames>(step) || std::holds_alternative<families::TimeSeriesPatches>(step);
   }
   void expect_order(const Stack& stack) const {
     const std::string where = "the stack " + files::in_quotes(stack.name), input = identifier(stack.input.name);
@@ -179,7 +179,8 @@ class Builder {
       if (&other != &stack && (other.name == stack.name || identifier(other.input.name) == input))
         throw Unsupported(where + " has the name of another stack, or its input that of another input");
     if (!makes_rows(stack.input.steps.front()))
-      throw Unsupported(where + " begins with a step that makes no rows: lookup, patches, frames or series_patches");
+      throw Unsupported(where +
+                        " begins with a step that makes no rows: lookup, patches, frames or time_series_patches");
     for (const auto* steps : {&stack.input.steps, &stack.behind, &stack.pooler, &stack.head})
       for (const Step& step : *steps)
         if (&step != &stack.input.steps.front() && makes_rows(step))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the C++ program that computes a model. program.cpp fills a Program in, and cpp_files.cpp writes the
+// The parts of the C++ program that computes a model. program.cpp fills a Program in, and cpp_project.cpp writes the
 // files.
 #pragma once
 
@@ -59,7 +59,7 @@ struct Function {
 };
 
 // An argument of the model. `kind` says what it consists of.
-enum class Kind { ids, image, audio, series };
+enum class Kind { ids, image, frames, time_series };
 struct Argument {
   std::string name;
   Kind kind = Kind::ids;

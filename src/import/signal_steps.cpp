@@ -75,7 +75,7 @@ void Chain::apply(const families::Prepend& step) {
   rows.count = rows.fixed ? std::to_string(rows.most) : "(" + rows.count + " + " + std::to_string(front) + ")";
 }
 
-void Chain::apply(const families::Audio& step) {
+void Chain::apply(const families::Frames& step) {
   if (!step.transposed) return;
   scene_.program.headers.insert("model/convolution.hpp");
   const std::string to = target(rows.most, step.channels);
@@ -161,16 +161,17 @@ void Chain::apply(const families::GroupNormRows& step) {
   note("group norm " + step.name);
 }
 
-void Chain::apply(const families::SeriesPatches& step) {
-  scene_.program.headers.insert("model/series.hpp");
+void Chain::apply(const families::TimeSeriesPatches& step) {
+  scene_.program.headers.insert("model/time_series.hpp");
   const std::size_t count = (step.length - step.patch) / step.stride + 1;
-  scene_.program.parts += "inline constexpr ladon::SeriesModel series_model{.length = " + text_of(step.length) +
+  scene_.program.parts += "inline constexpr ladon::TimeSeriesModel series_model{.length = " + text_of(step.length) +
                           ", .patch = " + text_of(step.patch) + ", .stride = " + text_of(step.stride) + "};\n";
   const std::string to = target(count, step.patch);
   if (step.scaled)
-    body.push_back("const ladon::SeriesScale scale = ladon::series_scale<series_model.length>(" + rows.at + ", " +
-                   text_of(step.minimum) + ");");
-  body.push_back("ladon::series_patches<series_model>(" + rows.at + ", " + to + (step.scaled ? ", scale" : "") + ");");
+    body.push_back("const ladon::TimeSeriesScale scale = ladon::time_series_scale<series_model.length>(" + rows.at +
+                   ", " + text_of(step.minimum) + ");");
+  body.push_back("ladon::time_series_patches<series_model>(" + rows.at + ", " + to + (step.scaled ? ", scale" : "") +
+                 ");");
   rows = {.at = to, .count = std::to_string(count), .most = count, .width = step.patch, .fixed = true};
   note("patches of a series: " + std::to_string(count));
 }

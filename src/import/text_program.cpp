@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cpp_files.hpp"
+#include "cpp_project.hpp"
 #include "generation.hpp"
 #include "safetensors.hpp"
 

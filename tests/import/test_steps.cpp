@@ -101,7 +101,7 @@ TEST_CASE("a second Prepend leaves the class token in front") {
 TEST_CASE("convolutions over sound: rows depend on the number of frames") {
   Stack stack = stack_with(
       "input_values",
-      {families::Audio{.frames = 34},
+      {families::Frames{.frames = 34},
        families::ConvolveRows{.name = "conv.0", .outputs = 4, .width = 4, .stride = 4, .after = families::After::gelu},
        families::ConvolveRows{.name = "places", .outputs = 4, .width = 3, .before = 1, .behind = 1, .residual = true}});
   const Program program = program_with(stack);

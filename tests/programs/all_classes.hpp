@@ -145,7 +145,7 @@ constexpr ladon::PatchModel patches{.rows = 24,
                                     .model = 9,
                                     .transposed = true,
                                     .precision = ladon::PrecisionKind::int8};
-constexpr ladon::SeriesModel series{.length = 9, .patch = 4, .stride = 3};
+constexpr ladon::TimeSeriesModel series{.length = 9, .patch = 4, .stride = 3};
 struct UseInputs {
   using Convolution = ladon::Convolution<convolution>;
   using Patches = ladon::PatchEmbedding<patches>;
@@ -158,7 +158,7 @@ struct UseInputs {
   }
   static void embed(const float* from, const Patches::Weights& weights, float* to, Patches::Workspace& workspace) {
     Patches::run(from, weights, to, workspace);
-    ladon::series_patches<series>(from, to, ladon::series_scale<9>(from));
+    ladon::time_series_patches<series>(from, to, ladon::time_series_scale<9>(from));
   }
 };
 

@@ -13,7 +13,7 @@ const modelAbi = 1;
 export interface ModelInput {
   readonly name: string;
   /** Token ids, or floats: the numbers of an image, frames of a sound, or steps of a time series. */
-  readonly kind: "ids" | "image" | "audio" | "series";
+  readonly kind: "ids" | "image" | "frames" | "time_series";
   /** The largest number of ids or frames. */
   readonly most: number;
   /** True if the length is always `most`. */
@@ -61,7 +61,7 @@ export interface ModelDescription {
 
 const isInput = (one: any): boolean =>
   typeof one?.name === "string" &&
-  ["ids", "image", "audio", "series"].includes(one.kind) &&
+  ["ids", "image", "frames", "time_series"].includes(one.kind) &&
   [one.most, one.width, one.rows].every(isSize) &&
   one.width > 0;
 const isFunction = (one: any): boolean =>

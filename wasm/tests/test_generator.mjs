@@ -30,7 +30,7 @@ const hearing = (seen) => ({
   description: {
     name: "hearing",
     inputs: [
-      { name: "samples", kind: "audio", most: 9, fixed: false, width: 1, rows: 0 },
+      { name: "samples", kind: "frames", most: 9, fixed: false, width: 1, rows: 0 },
       { name: "decoder_input_ids", kind: "ids", most: 8, fixed: false, width: 1, rows: 6 },
     ],
     functions: [{ name: "head", result: "answer", most: 1, width: 6, hasRows: false }],

@@ -60,7 +60,7 @@ export interface ModelDescription {
   readonly precision: string;
   readonly inputs: readonly {
     readonly name: string;
-    readonly kind: "ids" | "image" | "audio" | "series";
+    readonly kind: "ids" | "image" | "frames" | "time_series";
     readonly most: number;
     readonly fixed: boolean;
     readonly width: number;

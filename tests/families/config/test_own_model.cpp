@@ -36,7 +36,7 @@ TEST_CASE("config.json states the members of a description by their names") {
   CHECK(read.model.kinds.items[0].window == 3);
   CHECK(read.model.kind_of_layer.count == 2);
   REQUIRE(read.input.steps.size() == 4);
-  CHECK(std::get<Audio>(read.input.steps[0]).channels == 6);
+  CHECK(std::get<Frames>(read.input.steps[0]).channels == 6);
   CHECK(std::get<LinearRows>(read.input.steps[1]).outputs == 32);
   CHECK(std::get<AddPositions>(read.input.steps[2]).table == "positions");
   CHECK(std::get<Prepend>(read.input.steps[3]).tensors.at(0).tensor == "cls");

@@ -233,17 +233,17 @@ TEST_CASE("numbers of wav2vec 2.0 that no model has") {
         "linear_rows name=feature_projection.projection outputs=32");
 }
 
-TEST_CASE("series") {
+TEST_CASE("time series") {
   const std::string sizes = R"("norm_type": "layernorm", "d_model": 32, "context_length": 52, "patch_length": 5,
                                "patch_stride": 3)";
   const Stack patchtst = stack(small("patchtst", sizes + R"(, "use_cls_token": true)"));
   check_input(patchtst, "past_values",
-              {"series_patches length=52 patch=5 stride=3 scaled=1",
+              {"time_series_patches length=52 patch=5 stride=3 scaled=1",
                "linear_rows name=encoder.embedder.input_embedding outputs=32",
                "prepend tensors=encoder.positional_encoder.cls_token:1;",
                "add_positions table=encoder.positional_encoder.position_enc rows=17"});
   CHECK(shown_steps(stack(small("patchtst", sizes + R"(, "scaling": null)")).input.steps)[0] ==
-        "series_patches length=52 patch=5 stride=3");
+        "time_series_patches length=52 patch=5 stride=3");
   CHECK(says(stack(small("patchtst", sizes + R"(, "scaling": "mean")")).input.missing, "scaling"));
   CHECK(says(stack(small("patchtst", sizes + R"(, "share_embedding": false)")).input.missing, "share_embedding"));
   CHECK(says(stack(R"("model_type": "timesfm")").input.missing, "residual block"));

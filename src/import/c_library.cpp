@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "c_files.hpp"
+#include "c_library.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -275,13 +275,13 @@ std::string c_checks(const std::vector<Argument>& arguments) {
   return text;
 }
 
-std::vector<SourceFile> c_files(const Program& program) {
+std::vector<SourceFile> c_library_files(const Program& program) {
   if (result_of(program, "run") == nullptr)
     throw files::Error(program.choices.source +
                        ": C libraries have one model; this folder has several stacks, and --cpp "
                        "writes a function for each");
   const std::string& name = program.choices.name;
-  auto files = cpp_files(program);
+  auto files = cpp_project_files(program);
   std::erase_if(files, [](const SourceFile& file) { return file.name == "main.cpp" || file.name == "CMakeLists.txt"; });
   files.insert(files.end(), {{name + ".h", c_header(program)},
                              {name + "_c.cpp", c_source(program)},

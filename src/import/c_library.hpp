@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "cpp_files.hpp"
+#include "cpp_project.hpp"
 
 namespace ladon::import {
 
 // Returns the sources of the library, which cmake/ladon_add_model.cmake compiles: NAME.h and NAME_c.cpp, the C++ files
 // that they include; NAME_image.cpp, a program that writes all weights into one file (model/weight_image.hpp); and
 // NAME_module.cmake, which describes the functions for WebAssembly modules.
-std::vector<SourceFile> c_files(const Program& program);
+std::vector<SourceFile> c_library_files(const Program& program);
 
 // A function of NAME.h that computes something.
 struct CFunction {

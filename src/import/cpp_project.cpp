@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cpp_files.hpp"
+#include "cpp_project.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -293,7 +293,7 @@ std::string pass_argument(const Argument& argument) {
   return text + size + (argument.width == 1 ? "" : " / " + std::to_string(argument.width)) + ", ";
 }
 
-std::vector<SourceFile> cpp_files(const Program& program) {
+std::vector<SourceFile> cpp_project_files(const Program& program) {
   const std::string& name = program.choices.name;
   return {{name + ".hpp", wrapped(header(program))},
           {name + "_weights.hpp", wrapped(weights_header(program))},

@@ -25,7 +25,7 @@ std::string read_argument(const Argument& argument, const std::string& space);
 std::string pass_argument(const Argument& argument);
 
 // Returns NAME.hpp, NAME_weights.hpp, NAME_weights.cpp, main.cpp and CMakeLists.txt.
-std::vector<SourceFile> cpp_files(const Program& program);
+std::vector<SourceFile> cpp_project_files(const Program& program);
 
 // Return the files of folders inside the model's folder, as definitions behind `folder`, and as arguments of load.
 std::string other_files(const Program& program);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The patches of a series of numbers (PatchTST, arXiv 2211.14730), which a linear map turns into tokens. A series with
-// several channels is one series for each channel.
+// The patches of a time series (PatchTST, arXiv 2211.14730), which a linear map turns into tokens. A time series with
+// several channels is one time series for each channel.
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>
@@ -13,7 +13,7 @@
 namespace LADON_NAMESPACE {
 
 // Consecutive patches begin `stride` numbers apart, and the last patch ends with the series.
-struct SeriesModel {
+struct TimeSeriesModel {
   std::size_t length = 0;
   std::size_t patch = 1, stride = 1;
 
@@ -21,17 +21,17 @@ struct SeriesModel {
 };
 
 // What a model subtracts from a series, and then divides it by. A forecast y becomes y * deviation + mean.
-struct SeriesScale {
+struct TimeSeriesScale {
   float mean = 0;
   float deviation = 1;
 };
 
 // Returns the mean and sqrt(variance + minimum) of a series ("std" in PatchTST's config.json).
 template <std::size_t Length, class Vectors = detail::vec::NativeVectors>
-constexpr SeriesScale series_scale(VectorView<const float, Length> series, float minimum = 1e-5f) noexcept {
+constexpr TimeSeriesScale time_series_scale(VectorView<const float, Length> series, float minimum = 1e-5f) noexcept {
   static_assert(Length > 0, "ladon: a series needs numbers");
   constexpr float inverse = 1.0f / static_cast<float>(Length);
-  SeriesScale scale;
+  TimeSeriesScale scale;
   detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
     using Pack = typename Simd::template Pack<Simd::lanes>;
     scale.mean = inverse * detail::sum_of<Pack, Length>(series.data, [](const Pack& x) { return x; });
@@ -44,9 +44,9 @@ constexpr SeriesScale series_scale(VectorView<const float, Length> series, float
 }
 
 // Writes (series - scale.mean) / scale.deviation to `y` [patches][patch].
-template <SeriesModel S>
-constexpr void series_patches(VectorView<const float, S.length> series, MatrixView<float, S.patches(), S.patch> y,
-                              SeriesScale scale = {}) noexcept {
+template <TimeSeriesModel S>
+constexpr void time_series_patches(VectorView<const float, S.length> series, MatrixView<float, S.patches(), S.patch> y,
+                                   TimeSeriesScale scale = {}) noexcept {
   constexpr bool fits = S.patch > 0 && S.stride > 0 && S.patch <= S.length;
   static_assert(fits, "ladon: a patch exceeds the series");
   constexpr std::size_t first = (S.length - S.patch) % S.stride;
