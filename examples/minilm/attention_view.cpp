@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "model_error.hpp"
+#include "model_files.hpp"
 #include "reports.hpp"
 #include "terminal.hpp"
 #include "word_attention.hpp"

@@ -5,8 +5,7 @@
 
 #include "command_line.hpp"
 #include "flush.hpp"
-#include "model_error.hpp"
-#include "model_folder.hpp"
+#include "model_files.hpp"
 #include "reports.hpp"
 
 namespace {

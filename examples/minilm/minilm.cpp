@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "model_error.hpp"
+#include "model_files.hpp"
 
 namespace minilm {
 namespace {

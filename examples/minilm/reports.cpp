@@ -6,7 +6,7 @@
 #include <ostream>
 #include <utility>
 
-#include "model_error.hpp"
+#include "model_files.hpp"
 #include "terminal.hpp"
 
 namespace minilm {

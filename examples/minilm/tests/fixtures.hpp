@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "model_folder.hpp"
+#include "model_files.hpp"
 #include "testing/fixtures.hpp"
 
 namespace minilm {

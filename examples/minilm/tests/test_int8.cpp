@@ -13,7 +13,7 @@
 #include "convert.hpp"
 #include "fixtures.hpp"
 #include "minilm.hpp"
-#include "model_error.hpp"
+#include "model_files.hpp"
 #include "replace_file.hpp"
 
 namespace minilm {

@@ -9,7 +9,7 @@
 
 #include "fixtures.hpp"
 #include "minilm.hpp"
-#include "model_error.hpp"
+#include "model_files.hpp"
 
 namespace minilm {
 namespace {

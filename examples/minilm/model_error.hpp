@@ -1,9 +1,0 @@
-#pragma once
-
-#include "error.hpp"
-
-namespace minilm {
-
-using ModelError = examples::Error;
-
-}  // namespace minilm
