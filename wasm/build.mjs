@@ -7,11 +7,12 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { generate } from "./tools/generate.mjs";
+import { attentionEntries } from "./tools/shipped-kernels.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 // `entries` are the files of the package that a user imports. `onDemand` are files that the package imports only when
 // they are needed.
-const entries = ["index", "date-reader", "keywords", "minilm", "model", "tokenizer"];
+const entries = ["core", "index", "date-reader", "keywords", "minilm", "model", "tokenizer"];
 const onDemand = ["files", "position-tables", "relaxed-dot", "safetensors", "team", "warm-up"];
 // A page loads the microphone worklet into its audio thread, and a team starts its workers, so both are files of their
 // own.
@@ -26,17 +27,17 @@ const otherFiles = (own) => ({
   setup({ onResolve }) {
     const resolve = (name, file) => {
       if (file === own) return;
-      onResolve({ filter: new RegExp(`^\\./${name}\\.js$`) }, () => ({ path: `./${file}.js`, external: true }));
+      onResolve({ filter: new RegExp(`^\\.\\.?/${name}\\.js$`) }, () => ({ path: `./${file}.js`, external: true }));
     };
-    resolve("index", "index");
-    resolve("errors", "index");
+    resolve("core", "core");
+    resolve("errors", "core");
     for (const file of onDemand) resolve(file, file);
   },
 });
 
-async function bundle(name) {
+async function bundle(name, folder = "src") {
   await build({
-    entryPoints: [here(`src/${name}.ts`)],
+    entryPoints: [here(`${folder}/${name}.ts`)],
     outdir: here("dist"),
     bundle: true,
     minify: true,
@@ -60,6 +61,9 @@ function declareTypes() {
 mkdirSync(here("dist/models"), { recursive: true });
 generate();
 for (const name of [...entries, ...onDemand, ...worklets]) await bundle(name);
+for (const name of Object.keys(attentionEntries(JSON.parse(readFileSync(here("modules.json")))))) {
+  await bundle(name, "src/generated");
+}
 declareTypes();
 copyFileSync(here("../examples/date_reader/weights.safetensors"), here("dist/models/date_reader.safetensors"));
 copyFileSync(here("node_modules/@huggingface/tokenizers/LICENSE"), here("dist/LICENSE-tokenizers.txt"));

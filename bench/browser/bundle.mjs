@@ -116,5 +116,5 @@ export function sizes(build, index, cases, precision) {
       .filter(([name]) => existsSync(join(build, "peers", `${name}.browser.mjs`)))
       .map(([name, [wasm]]) => [name, {wasm: weigh(join(build, "node_modules", wasm)),
                                        js: weigh(join(build, "peers", `${name}.browser.mjs`))}]));
-  return {ladon, ...(existsSync(index) && {binding: weigh(index)}), peers};
+  return {ladon, ...(existsSync(index) && {binding: weigh(join(dirname(index), "core.js"))}), peers};
 }

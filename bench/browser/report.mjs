@@ -62,7 +62,7 @@ export class Table {
         String(gzipped).padStart(10)}`;
     return ["", `${"".padEnd(46)}     bytes   gzipped`,
             ...Object.entries(ladon).map(([name, size]) => line(name, size)),
-            ...(binding ? [line("the binding, index.js", binding)] : []),
+            ...(binding ? [line("the binding, core.js", binding)] : []),
             ...Object.entries(peers).flatMap(([name, {wasm, js}]) => [line(`${peerNames[name]}, wasm`, wasm),
                                                                       line(`${peerNames[name]}, JavaScript`, js)]),
     ].join("\n");
@@ -116,7 +116,7 @@ export function markdown(all) {
   const size = (name, {bytes, gzipped}) => [name, bytes.toLocaleString("en"), gzipped.toLocaleString("en")];
   parts.push(table(["", "bytes", "gzipped"], [
     ...Object.entries(sizes.ladon).map(([name, each]) => size(name, each)),
-    ...(sizes.binding ? [size("the binding, index.js", sizes.binding)] : []),
+    ...(sizes.binding ? [size("the binding, core.js", sizes.binding)] : []),
     ...Object.entries(sizes.peers).flatMap(([name, {wasm, js}]) => [size(`${peerNames[name]}, wasm`, wasm),
                                                                     size(`${peerNames[name]}, JavaScript`, js)]),
   ]));

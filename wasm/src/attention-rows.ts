@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Instance, LadonError } from "./index.js";
+import { type Instance, LadonError } from "./core.js";
 
 /** Returns copies of the rows of one head's attention, [queries][keys]. Layers and heads count from 0. */
 export const attentionRows = (

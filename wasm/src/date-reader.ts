@@ -4,7 +4,7 @@
 import { attentionRows } from "./attention-rows.js";
 import { checkKernel, checkOptions, checkText } from "./check.js";
 import { type DateStatus, isoDate, longestText, squeeze } from "./date-text.js";
-import { type Instance, type Kernel, LadonError, load, type LoadOptions } from "./index.js";
+import { type Instance, type Kernel, LadonError, load, type LoadOptions } from "./core.js";
 import { addressOf, readBytes } from "./read.js";
 import type { Source } from "./types.js";
 

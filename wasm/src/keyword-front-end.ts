@@ -4,7 +4,7 @@
 // wasm/keywords/front_end.cpp.
 import { checkSignal } from "./check.js";
 import { fail } from "./fail.js";
-import type { CompiledModule, Instance } from "./index.js";
+import type { CompiledModule, Instance } from "./core.js";
 import { failModule } from "./module-bytes.js";
 import { addressOf, readBytes } from "./read.js";
 import type { Source } from "./types.js";

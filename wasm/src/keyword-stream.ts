@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Divides a continuous sound into windows, and finds the words that the windows complete.
 import { fail } from "./fail.js";
-import type { Instance } from "./index.js";
+import type { Instance } from "./core.js";
 import { type FrontEnd, layerCount, sampleRate, tokenCount, windowLength } from "./keyword-front-end.js";
 import { type Label, labels } from "./keyword-labels.js";
 import { averagedSamples, WordDetector } from "./word-detector.js";

@@ -3,7 +3,7 @@
 // examples/keywords.
 import { checkKernel, checkOptions } from "./check.js";
 import { fail } from "./fail.js";
-import { type CompiledModule, type Instance, type Kernel, load, type LoadOptions } from "./index.js";
+import { type CompiledModule, type Instance, type Kernel, load, type LoadOptions } from "./core.js";
 import {
   FrontEnd,
   frameStep,

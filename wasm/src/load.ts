@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { relaxedDot, usesRelaxedDot } from "./activations.js";
-import { moduleSuffixOf, type ShippedName, type Wanted } from "./catalog.js";
 import { checkOptions, checkSignal, classOf } from "./check.js";
-import { describe, type Precision } from "./description.js";
+import { describe } from "./description.js";
 import { fail, failFor } from "./fail.js";
 import { kernelOf } from "./kernel.js";
 import { compile, isUrl, withVariant } from "./module-place.js";
@@ -12,18 +11,15 @@ import type { Kernel, LoadOptions, TeamKernel, TeamLoadOptions } from "./types.j
 import { fastestFirst, type ModuleVariant, type Variant } from "./variants.js";
 
 /**
- * The source of a kernel: the name or the sizes of a shipped attention kernel, a URL, the bytes of a module, a compiled
- * module, or a function. A string is a URL if it contains a "/", a "." or a ":". A URL that ends with .wasm leads to one
- * module. To any other URL, `load` adds `.${variant}.wasm` before the query. So the URL leads to three modules, one for
+ * The source of a kernel of your own: a URL, the bytes of a module, a compiled module, or a function. A string is a URL
+ * if it contains a "/", a "." or a ":". A URL that ends with .wasm leads to one module. To any other URL, `load` adds `.${variant}.wasm` before the query. So the URL leads to three modules, one for
  * each variant. A function returns the URL of the module for a variant: bundlers find the modules of
  * `` (variant) => new URL(`./k.${variant}.wasm`, import.meta.url) ``. With the option `threads`, ".threads" follows the
  * variant in each URL.
  */
-export type KernelSource =
-  | ShippedName
+export type OwnSource =
   | ((variant: ModuleVariant) => string | URL)
   | (string & {})
-  | Wanted
   | URL
   | ArrayBufferLike
   | ArrayBufferView
@@ -43,13 +39,6 @@ declare global {
 }
 export type CompiledModule = WebAssembly.Module;
 
-/**
- * Returns the URL of an attention module of this package. Bundlers recognise new URL(..., import.meta.url) and copy the
- * modules that match. The entries of models have the URLs of their own modules.
- */
-const attentionUrl = (suffix: string, variant: ModuleVariant): URL =>
-  new URL(`./modules/attention_${suffix}.${variant}.wasm`, import.meta.url);
-
 const failSource = (source: unknown): never => {
   const kind = classOf(source);
   let actual = source;
@@ -58,29 +47,19 @@ const failSource = (source: unknown): never => {
   return fail("unknown-kernel", "source of a kernel", "a name, sizes, a URL, bytes or a WebAssembly.Module", actual);
 };
 
-const placeOf = (source: any, variant: ModuleVariant, precision: Precision = "float32"): string | URL => {
+const placeOf = (source: any, variant: ModuleVariant): string | URL => {
   if (isUrl(source)) return withVariant(source, variant);
-  if (typeof source === "function") {
-    const url = source(variant);
-    return isUrl(url) ? url : failSource(url);
+  if (typeof source === "string" || source?.kind) {
+    fail("unknown-kernel", "source of a kernel in ladon/core", "a module (`load` of ladon takes names and sizes)", source);
   }
-  if (typeof source !== "string" && !source?.kind) return failSource(source);
-  return attentionUrl(moduleSuffixOf(source, precision), variant);
+  if (typeof source !== "function") return failSource(source);
+  const url = source(variant);
+  return isUrl(url) ? url : failSource(url);
 };
 
 /** Returns true if the source leads to several modules, one for each variant. */
 const hasVariants = (source: any): boolean =>
   !isBytes(source) && !(source instanceof WebAssembly.Module) && !(isUrl(source) && withVariant(source, "simd") === `${source}`);
-
-/**
- * Reads a module. If a module of the package cannot be read, the message of the error mentions the bundler. Some
- * bundlers, such as esbuild, do not copy the modules of the package.
- */
-const readModule = (source: unknown, place: string | URL, signal?: AbortSignal): Promise<Uint8Array> =>
-  readBytes(place, signal).catch((cause) => {
-    if (isUrl(source) || typeof source === "function" || cause.code !== "network") throw cause;
-    return fail("network", `${cause.message}; does your bundler copy ladon/dist/modules?`, undefined, undefined, cause);
-  });
 
 interface ModuleOptions extends LoadOptions {
   /** The text behind the variant in the URL: ".threads" for modules for threads. */
@@ -96,12 +75,12 @@ const chooseThreads = async (count: number, variant?: Variant): Promise<Threads>
 const moduleOf = async (
   source: any,
   variant: Variant,
-  { precision, signal, suffix = "" }: ModuleOptions,
+  { signal, suffix = "" }: ModuleOptions,
 ): Promise<WebAssembly.Module> => {
   if (source instanceof WebAssembly.Module) return source;
   if (isBytes(source)) return compile(unshared(source), "bytes");
-  const place = addressOf(() => placeOf(source, `${variant}${suffix}`, precision));
-  return compile((await readModule(source, place, signal)) as BufferSource, `${place}`);
+  const place = addressOf(() => placeOf(source, `${variant}${suffix}`));
+  return compile((await readBytes(place, signal)) as BufferSource, `${place}`);
 };
 
 /** Returns true if the error means that a URL leads to no module. Some servers send a page of HTML in place of a file. */
@@ -138,16 +117,16 @@ const checkLoadOptions = (options: Partial<TeamLoadOptions>): void => {
   check("activationBits", activationBits, [7, 8]);
 };
 
-interface Load {
-  (source: KernelSource, options: TeamLoadOptions): Promise<TeamKernel>;
-  (source: KernelSource, options?: LoadOptions): Promise<Kernel>;
+export interface Load<Source> {
+  (source: Source, options: TeamLoadOptions): Promise<TeamKernel>;
+  (source: Source, options?: LoadOptions): Promise<Kernel>;
 }
 
 /**
  * Compiles a kernel for this engine. With the option `threads`, returns a kernel whose calls several workers compute.
  * Errors: "unknown-kernel", "option", "unsupported", "not-a-module", "version", "network", "aborted".
  */
-export const load: Load = async (source: KernelSource, options: Partial<TeamLoadOptions> = {}): Promise<any> => {
+export const load: Load<OwnSource> = async (source: OwnSource, options: Partial<TeamLoadOptions> = {}): Promise<any> => {
   checkLoadOptions(options);
   const { variant, precision, activationBits, threads } = options;
   if (typeof WebAssembly !== "object") fail("unsupported", "this engine has no WebAssembly");

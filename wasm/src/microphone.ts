@@ -3,7 +3,7 @@
 import { checkNumber, checkOptions, checkSignal } from "./check.js";
 import { attempt, fail, failFor } from "./fail.js";
 import { sampleRate } from "./keyword-front-end.js";
-import { LadonError } from "./index.js";
+import { LadonError } from "./core.js";
 import { addressOf } from "./read.js";
 import { textOf } from "./text.js";
 import { type Wait, within } from "./within.js";

@@ -3,7 +3,7 @@
 // similar vectors. The C++ program is examples/minilm/minilm.cpp.
 import { attentionRows } from "./attention-rows.js";
 import { checkKernel, checkOptions } from "./check.js";
-import { type Instance, type Kernel, LadonError, load, type LoadOptions, type TeamInstance, type TeamKernel, type TeamLoadOptions } from "./index.js";
+import { type Instance, type Kernel, LadonError, load, type LoadOptions, type TeamInstance, type TeamKernel, type TeamLoadOptions } from "./core.js";
 import { readBytes } from "./read.js";
 import type { Source } from "./types.js";
 import { WordPiece } from "./word-piece.js";

@@ -7,7 +7,7 @@
 // trained with for 2 of the 37 texts of the conformance data: it writes a final sigma, and joins ideographs above U+FFFF.
 // A text of 300,000 combining marks takes it 194 s (this file: 1.5 s). It would also add 11 KB, gzipped, to minilm.js.
 import { checkCount, checkText } from "./check.js";
-import { LadonError } from "./index.js";
+import { LadonError } from "./core.js";
 
 const longestWord = 100; // code points; a longer word is [UNK]
 

@@ -26,6 +26,7 @@ const file = safetensors([
   ["out_proj.weight", [64, 64], filled(64 * 64, 0.1)],
   ["out_proj.bias", [64], filled(64, 1)],
 ]);
+const shippedAttentions = Object.keys(JSON.parse(readFileSync(here("../modules.json"), "utf8"))).filter((name) => /^attention/.test(name));
 let tarball;
 let wanted;
 
@@ -419,7 +420,7 @@ test("a page with a base", inChromium, async () => {
   await serving(at, async (url) => assert.deepEqual(await titleOf(`${url}/index.html`), { name: "attention_64_4" }));
 });
 
-test("a page that runs attention on given weights loads only index.js and one module", inChromium, async () => {
+test("a page that runs attention on given weights loads only index.js, core.js and one module", inChromium, async () => {
   const at = project("least", {
     "index.html": pageOf(`<script type="module" src="main.mjs"></script>`),
     "main.mjs": `import { load } from "./node_modules/ladon/dist/index.js";
@@ -439,6 +440,7 @@ test("a page that runs attention on given weights loads only index.js and one mo
       "/index.html",
       "/main.mjs",
       `${dist}/index.js`,
+      `${dist}/core.js`,
       `${dist}/modules/attention_64_4.relaxed.wasm`,
     ]);
   });
@@ -483,6 +485,28 @@ test("Vite", inChromium, async () => {
   rmSync(join(at, "node_modules"), { recursive: true });
   await serving(join(at, "dist"), async (url) => agrees(await titleOf(`${url}/index.html`)));
 });
+
+// A build copies the modules that the imported entries can load, and no others.
+for (const [what, text, wanted] of [
+  ["one attention kernel", `import { loadKernel } from "ladon/attention-64-4"; loadKernel();`, ["attention_64_4.*"]],
+  ["an attention kernel with int8", `import { loadKernel } from "ladon/attention-384-12"; loadKernel();`, ["attention_384_12.*", "attention_384_12_int8.*"]],
+  ["a kernel of its own", `import { load } from "ladon/core"; load("/own.simd.wasm");`, []],
+  ["a model", `import { DateReader } from "ladon/date-reader"; DateReader.load();`, ["date_reader.*"]],
+  ["names known at run time", `import { load } from "ladon"; load(location.hash.slice(1));`, shippedAttentions.map((name) => `${name}.*`)],
+]) {
+  test(`Vite: ${what}: only its modules are copied`, async () => {
+    const at = project(`vite-modules-${what.replaceAll(" ", "-")}`, {
+      "index.html": pageOf(`<script type="module" src="/main.mjs"></script>`),
+      "main.mjs": text,
+    });
+    const { build } = await import("vite");
+    await build({ root: at, logLevel: "silent", configFile: false });
+    const copied = readdirSync(join(at, "dist", "assets")).filter((name) => name.endsWith(".wasm"));
+    const names = copied.map((name) => name.replace(/-[\w-]{8}[.]wasm$/, ""));
+    const variants = wanted.flatMap((name) => ["relaxed", "scalar", "simd"].map((variant) => name.replace("*", variant)));
+    assert.deepEqual(names.sort(), variants.sort());
+  });
+}
 
 // By default, Vite 6 builds for browsers of 2020. These browsers do not support await outside a function, so Vite
 // rejects it. README.md names a newer `target`, which this test takes from README.md.

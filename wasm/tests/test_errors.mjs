@@ -542,8 +542,8 @@ test("the query of a URL stays after the name of a module", async () => {
 test("files of the package that cannot be loaded after a network failure", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "ladon-"));
   t.after(() => rmSync(folder, { recursive: true }));
-  cpSync(fileURLToPath(new URL("../dist/index.js", import.meta.url)), join(folder, "index.mjs"));
-  const alone = await import(pathToFileURL(join(folder, "index.mjs")));
+  cpSync(fileURLToPath(new URL("../dist/core.js", import.meta.url)), join(folder, "core.mjs"));
+  const alone = await import(pathToFileURL(join(folder, "core.mjs")));
   const tells = (act, ...texts) =>
     assert.rejects(act, (error) => {
       assert.ok(error instanceof alone.LadonError, `${error.stack}`);

@@ -8,20 +8,37 @@ import { readCheckpointNames, readFusedNames } from "../tools/checkpoint-names.m
 import { findCycle, importsOfSource, reachedFrom } from "./imports.mjs";
 import { frontEndName, moduleBytes, modules, shippedNames, variants } from "./kernels.mjs";
 
-// The largest allowed size of index.js after gzip -9. A page needs only index.js and a module to run attention on
-// PyTorch's tensors (test_consumers.mjs). src/weight-plan.ts, which finds places for tensors, takes 1.9 KB of this
-// size.
-const mostBytes = 13440;
+// The largest allowed sizes of core.js and index.js after gzip -9. A page needs only these two files and a module to run
+// attention on PyTorch's tensors (test_consumers.mjs). src/weight-plan.ts, which finds places for tensors, takes 1.9 KB.
+const mostBytes = { core: 12600, index: 1300 };
 
 const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
 const manifest = JSON.parse(read("../package.json"));
 
-test("index.js is a small file that needs no other file", (t) => {
-  const text = read("../dist/index.js");
-  const size = gzipSync(text, { level: 9 }).length;
-  t.diagnostic(`${size} bytes gzipped`);
-  assert.ok(size <= mostBytes, `${size} bytes gzipped`);
-  assert.doesNotMatch(text, /\bfrom\s*"/, "a static import");
+test("core.js is a small file that needs no other file, and index.js needs only core.js", (t) => {
+  for (const [name, most] of Object.entries(mostBytes)) {
+    const text = read(`../dist/${name}.js`);
+    const size = gzipSync(text, { level: 9 }).length;
+    t.diagnostic(`${name}.js: ${size} bytes gzipped`);
+    assert.ok(size <= most, `${name}.js: ${size} bytes gzipped`);
+    const imported = [...text.matchAll(/\bfrom\s*"([^"]*)"/g)].map(([, file]) => file);
+    assert.deepEqual([...new Set(imported)], name === "core" ? [] : ["./core.js"], "static imports");
+  }
+  assert.doesNotMatch(read("../dist/core.js"), /modules\//, "core.js refers to no module");
+});
+
+test("each shipped attention kernel has an entry, which refers to its modules only", () => {
+  const attentions = shippedNames.filter((name) => /^attention_\d+_\d+$/.test(name));
+  const entries = Object.keys(manifest.exports).filter((name) => name.startsWith("./attention-"));
+  assert.deepEqual(entries.sort(), attentions.map((name) => `./${name.replaceAll("_", "-")}`).sort());
+  for (const name of attentions) {
+    const entry = name.replaceAll("_", "-");
+    const wanted = { types: `./dist/generated/${entry}.d.ts`, default: `./dist/${entry}.js` };
+    assert.deepEqual(manifest.exports[`./${entry}`], wanted);
+    read(`../dist/generated/${entry}.d.ts`);
+    const found = [...read(`../dist/${entry}.js`).matchAll(/modules\/(\w+)\./g)].map(([, module]) => module);
+    assert.deepEqual(found.sort(), shippedNames.filter((one) => [name, `${name}_int8`].includes(one)).sort());
+  }
 });
 
 test("model.js and tokenizer.js are small, and the licence of the tokenizers is shipped", (t) => {
@@ -35,12 +52,29 @@ test("model.js and tokenizer.js are small, and the licence of the tokenizers is 
 
 test("the source has no import cycle", () => {
   const imports = importsOfSource();
-  assert.ok(imports.get("index").includes("load"), "static imports are found");
+  assert.ok(imports.get("core").includes("load"), "static imports are found");
   assert.ok(imports.get("instance").includes("safetensors"), "imports on demand are found");
   assert.ok(imports.get("types").includes("description"), "imports of types are found");
   assert.equal(findCycle(imports), undefined);
   imports.get("errors").push("load");
   assert.ok(findCycle(imports).includes("load"), "a cycle is found");
+});
+
+test("entries of single kernels load them, and ladon/core refuses names", async () => {
+  const { load, LadonError } = await import("../dist/core.js");
+  const index = await import("../dist/index.js");
+  assert.equal(index.LadonError, LadonError);
+  const { loadKernel } = await import("../dist/attention-384-12.js");
+  assert.equal((await loadKernel()).description.name, "attention_384_12");
+  assert.equal((await loadKernel({ precision: "int8" })).description.name, "attention_384_12_int8");
+  await assert.rejects(loadKernel({ precision: "int9" }), { name: "LadonError", code: "option" });
+  for (const source of ["attention_64_4", { kind: "attention", tokens: 3, model: 64, heads: 4 }]) {
+    await assert.rejects(load(source), (error) => {
+      assert.equal(error.code, "unknown-kernel");
+      assert.match(error.message, /in ladon\/core: expected a module \(`load` of ladon takes names and sizes\)/);
+      return true;
+    });
+  }
 });
 
 test("each model is an entry of its own, and index.js reaches no code and no module of a model", () => {
@@ -58,7 +92,7 @@ test("each model is an entry of its own, and index.js reaches no code and no mod
   }
   for (const model of ["date-reader", "keywords", "minilm"]) {
     for (const name of modulesIn(model)) assert.match(name, new RegExp(`^${model.replace("-", "_")}`));
-    assert.ok(ofModels.includes(model) && reachedFrom(imports, model).has("index"), model);
+    assert.ok(ofModels.includes(model) && reachedFrom(imports, model).has("core") && !reachedFrom(imports, model).has("index"), model);
     assert.deepEqual(manifest.exports[`./${model}`], { types: `./dist/${model}.d.ts`, default: `./dist/${model}.js` });
   }
 });

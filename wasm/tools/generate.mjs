@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { checkpointNames } from "./checkpoint-names.mjs";
 import { maskOptions } from "./mask-options.mjs";
-import { shippedKernels } from "./shipped-kernels.mjs";
+import { attentionEntries, shippedKernels } from "./shipped-kernels.mjs";
 
 const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
 const folder = new URL("../src/generated/", import.meta.url);
@@ -16,5 +16,7 @@ export function generate() {
   write("checkpoint-names.ts", table, checkpointNames(read(`../../${table}`)));
   const masks = "src/c_kernel/masks.hpp";
   write("mask-options.ts", masks, maskOptions(read(`../../${masks}`)));
-  write("shipped-kernels.ts", "wasm/modules.json", shippedKernels(JSON.parse(read("../modules.json"))));
+  const modules = JSON.parse(read("../modules.json"));
+  write("shipped-kernels.ts", "wasm/modules.json", shippedKernels(modules));
+  for (const [entry, text] of Object.entries(attentionEntries(modules))) write(`${entry}.ts`, "wasm/modules.json", text);
 }

@@ -53,3 +53,24 @@ export interface ShippedAttention {
 export const shippedAttentions: readonly ShippedAttention[] = ${JSON.stringify(attentions, undefined, 2)};
 `;
 }
+
+/**
+ * Returns the texts of the entries of single attention kernels, by the name of the entry: "attention-64-4" for
+ * attention_64_4. An entry refers only to the modules of its kernel, so bundlers copy no others.
+ */
+export function attentionEntries(list) {
+  const names = Object.keys(list).filter((name) => !name.endsWith(int8) && attentionOf(name, list[name]));
+  return Object.fromEntries(names.map((name) => {
+    const url = (module) => `new URL(\`./modules/${module}.\${variant}.wasm\`, import.meta.url)`;
+    const hasInt8 = int8NamesOf(list).includes(name);
+    const choice = hasInt8 ? `options.precision === "int8" ? ${url(name + int8)} : ${url(name)}` : url(name);
+    return [name.replaceAll("_", "-"), `
+import { type Kernel, load, type LoadOptions } from "../core.js";
+import { mentionBundler } from "../shipped.js";
+
+/** Loads the kernel ${name}. Errors: those of \`load\`. */
+export const loadKernel = (options: ${hasInt8 ? "LoadOptions" : 'Omit<LoadOptions, "precision" | "activationBits">'} = {}): Promise<Kernel> =>
+  load((variant) => ${choice}, options).catch(mentionBundler);
+`];
+  }));
+}

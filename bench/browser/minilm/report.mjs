@@ -18,7 +18,7 @@ const quartiles = ({median, lower, upper}, digits) =>
  * Ladon's package, and the JavaScript and the wasm of each bundle of transformers.js.
  */
 export function sizes(build, index, peers, precision) {
-  const ours = ["minilm.js", "index.js", "safetensors.js", ...(precision === "int8" ?
+  const ours = ["minilm.js", "core.js", "safetensors.js", ...(precision === "int8" ?
     ["relaxed-dot.js", "modules/minilm_int8.relaxed.wasm"] : ["modules/minilm.relaxed.wasm"])];
   const ladon = Object.fromEntries(ours.map(name => [name, weigh(join(dirname(index), name))]));
   const theirs = Object.entries(peers).flatMap(([name, wasm]) => [
