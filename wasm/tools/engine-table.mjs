@@ -1,6 +1,6 @@
 // node engine-table.mjs [--write]: runs the package in each engine that is installed, and prints a table of what `load`
 // chooses there. With --write, replaces the table in docs/platforms.md, whose order is that of `engines`. The engines
-// are those of tests/engines and tests/consumers/runtimes (npm ci --ignore-scripts), Chromium and Firefox. An engine
+// are those of tests/engines and tests/consumers/runtimes (npm ci --ignore-scripts), Chromium, Firefox and WebKitGTK. An engine
 // that is not installed is named on the standard error, and has no row.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -41,6 +41,7 @@ const engines = [
   inProgram("consumers/runtimes/node_modules/@oven/bun-linux-x64/bin/bun", "run", "--no-install"),
   await inBrowser("chromium"),
   await inBrowser("firefox"),
+  await inBrowser("webkit"),
 ];
 
 const rows = [];

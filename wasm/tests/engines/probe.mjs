@@ -38,6 +38,8 @@ export const version = () => {
   if (Deno) return `Deno ${Deno.version.deno} (V8 ${plain(Deno.version.v8)})`;
   if (Bun) return `Bun ${Bun.version}`;
   if (process) return `Node ${process.versions.node} (V8 ${plain(process.versions.v8)})`;
+  const gtk = /Linux.* Version\/([\d.]+) Safari/.exec(navigator.userAgent);
+  if (gtk) return `WebKitGTK, as Safari ${gtk[1]}`;
   return /(Chrome|Firefox)\/[\d.]+|Version\/[\d.]+ Safari/.exec(navigator.userAgent)[0].replace("/", " ");
 };
 if (!document) console.log(JSON.stringify({ engine: version(), ...(await probe()) }));
