@@ -23,9 +23,14 @@ using ladon::Activation, ladon::Bias, ladon::Linear, ladon::Model, ladon::NormOr
 using ladon::layout::InProj, ladon::layout::SeparateQKV, ladon::layout::WithoutBias;
 using ladon_test::ProductRandom;
 
+constexpr std::size_t no_int8 = std::numeric_limits<std::size_t>::max();
+
 // The memory of random weights. Two objects with the same seed make weights that stand for the same numbers.
 class RandomWeights {
  public:
+  // Each linear map with 4 bits whose number is a multiple of `int8_period` has int8 weights in place of its codes.
+  explicit RandomWeights(std::size_t int8_period) : int8_period_(int8_period) {}
+
   template <class Weights>
   void fill(Weights& to) {
     if constexpr (requires { to.attention; }) {
@@ -49,8 +54,8 @@ class RandomWeights {
     } else {
       REQUIRE(ladon::quantise_int4(floats, codes.data(), scale.data()));
     }
-    if constexpr (WeightBits == 4) {
-      to.weight = codes.data();
+    if (WeightBits == 4 && number_++ % int8_period_ != 0) {
+      if constexpr (WeightBits == 4) to.weight = codes.data();
       ladon::int4_row_sums<Out, In>(codes.data(), sums.data());
     } else {
       auto& weight = integers_.emplace_back(Out * In);
@@ -59,7 +64,11 @@ class RandomWeights {
         ladon::detail::expand_int4_row(codes.data() + r * bytes, In, row.data());
         std::copy_n(row.begin(), In, weight.begin() + static_cast<std::ptrdiff_t>(r * In));
       }
-      to.weight = weight.data();
+      if constexpr (WeightBits == 4) {
+        to.int8_weight = weight.data();
+      } else {
+        to.weight = weight.data();
+      }
       ladon::row_sums<Out, In>(weight.data(), sums.data());
     }
     to.scale = scale.data();
@@ -79,6 +88,7 @@ class RandomWeights {
 
  private:
   ProductRandom random_{7};
+  std::size_t int8_period_, number_ = 1;
   std::deque<std::vector<float>> floats_;
   std::deque<std::vector<std::uint8_t>> codes_;
   std::deque<std::vector<std::int8_t>> integers_;
@@ -86,9 +96,9 @@ class RandomWeights {
 };
 
 // Runs a kernel twice in memory of NaN, and returns the bits of y.
-template <class Kernel>
+template <class Kernel, std::size_t Int8Period = no_int8>
 std::vector<std::uint32_t> bits_of(std::size_t tokens) {
-  static RandomWeights memory;  // quantised once, because sanitizers make it slow
+  static RandomWeights memory(Int8Period);  // quantised once, because sanitizers make it slow
   static const auto weights = [] {
     typename Kernel::Weights filled;
     memory.fill(filled);
@@ -123,8 +133,11 @@ void check_layer() {
   using ladon::position::Unrotated, ladon::score::Scaled, ladon::mask::Causal;
   for (std::size_t tokens = 1; tokens <= Shape.queries; tokens += tokens < 5 ? 1 : 6) {
     CAPTURE(tokens);
-    CHECK(bits_of<ladon::EncoderLayer<Config.with(Shape), Causal, Four, Scaled, Unrotated, Vectors>>(tokens) ==
-          bits_of<ladon::EncoderLayer<Config.with(Shape), Causal, Eight, Scaled, Unrotated, Vectors>>(tokens));
+    using Int4Layer = ladon::EncoderLayer<Config.with(Shape), Causal, Four, Scaled, Unrotated, Vectors>;
+    const auto expected =
+        bits_of<ladon::EncoderLayer<Config.with(Shape), Causal, Eight, Scaled, Unrotated, Vectors>>(tokens);
+    CHECK(bits_of<Int4Layer>(tokens) == expected);
+    CHECK(bits_of<Int4Layer, 2>(tokens) == expected);
   }
 }
 

@@ -114,3 +114,36 @@ TEST_CASE("an image of other weights, or of another size, is refused") {
   image[0].bytes[0] = std::byte{0};
   CHECK_FALSE(ladon::is_image<W>(image.data(), ladon::image_bytes<W>));
 }
+
+TEST_CASE("an image keeps which linear maps with 4 bits have int8 weights") {
+  constexpr ladon::Model int4{
+      .layers = 3, .tokens = 4, .model = 64, .heads = 2, .feed_forward = 96, .precision = ladon::PrecisionKind::int4};
+  using W = ladon::Encoder<int4>::Weights;
+  std::vector<float> memory(4096);
+  for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<float>(i) * 0.37f;
+  const auto* const bytes = reinterpret_cast<const std::int8_t*>(memory.data());
+  W written{};
+  written.layers[1].linear2.int8_weight = bytes;
+  written.layers[2].linear1.int8_weight = bytes;
+  fill(written, memory);
+  const std::size_t size = ladon::image_bytes_of(written);
+  CHECK(size > ladon::image_bytes<W>);
+  std::vector<Line> image(size / sizeof(Line));
+  ladon::write_image(written, image[0].bytes);
+  CHECK(ladon::stated_image_bytes(image.data()) == size);
+  REQUIRE(ladon::is_image<W>(image.data(), size));
+  const W read = ladon::from_image<W>(image.data());
+  CHECK(read.layers[0].linear1.int8_weight.data == nullptr);
+  CHECK(read.layers[1].linear2.weight.data == nullptr);
+  const auto expect_equal = [](const auto& a, const auto& b, std::size_t count) {
+    CHECK(std::memcmp(a.data, b.data, count) == 0);
+  };
+  expect_equal(read.layers[0].linear1.weight, written.layers[0].linear1.weight, 96 * ladon::int4_row_bytes(64));
+  expect_equal(read.layers[1].linear2.int8_weight, written.layers[1].linear2.int8_weight, 64 * 96);
+  expect_equal(read.layers[2].linear1.int8_weight, written.layers[2].linear1.int8_weight, 96 * 64);
+  expect_equal(read.layers[2].norm2.bias, written.layers[2].norm2.bias, 64 * sizeof(float));
+  CHECK_FALSE(ladon::is_image<W>(image.data(), ladon::image_bytes<W>));
+  CHECK_FALSE(ladon::is_image<W>(image.data(), 64));
+  image[1].bytes[0] = std::byte{1};  // as if in_proj of the first layer had int8 weights
+  CHECK_FALSE(ladon::is_image<W>(image.data(), size));
+}

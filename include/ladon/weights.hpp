@@ -37,7 +37,7 @@ enum class Order { out_in, in_out };
 //     Int8<bits, true>   like Int8<bits>, but blocks of eight weights and of eight inputs are first rotated
 //                        (detail/panel/rows.hpp), which makes the error smaller. All scales are negative
 //     Int4<bits>, Int4<bits, true>   like Int8, but weights have 4 bits (detail/vec/int4.hpp), which products expand to
-//                        int8 weights
+//                        int8 weights. Some linear maps may keep int8 weights (Linear::int8_weight)
 //
 // With AVX512_BF16, BFloat16 and Int8 also round the operands of attention to bfloat16 if there are several queries.
 namespace precision {
@@ -95,6 +95,10 @@ struct Linear {
 // with 8 bits, and the rows of detail/vec/int4.hpp with 4 bits. `row_sum` holds the sum of each row. `quantise` and
 // `row_sums` (quantise.hpp) compute the members. `weight` needs no alignment. If `Rotated` is true, 8 * scale[r] *
 // weight[r] approximates row r of the product of the float matrix and the rotation matrix.
+//
+// With 4 bits, `int8_weight` may point to int8 weights [Out][In], which take the place of `weight`: some linear maps of
+// a model may be more accurate than others. A product of several tokens copies their rows
+// where it would expand 4-bit weights.
 template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits, bool Rotated, int WeightBits>
 struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated, WeightBits>> {
   static_assert(
@@ -109,22 +113,42 @@ struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated, WeightBits>> {
   static constexpr int weight_bits = WeightBits;
   static constexpr std::size_t row_bytes = WeightBits == 8 ? In : int4_row_bytes(In);
   using Element = std::conditional_t<WeightBits == 8, std::int8_t, std::uint8_t>;
-  using Rows =
-      detail::IntegerRows<Element, row_bytes, std::conditional_t<B == Bias::with, detail::BiasVector, detail::NoBias>>;
+  struct NoInt8Weight {};
+  using Matrix =
+      std::conditional_t<WeightBits == 8, detail::WeightMatrix<Element, In, 1>, detail::Int4Matrix<row_bytes, In>>;
+  using Rows = detail::IntegerRows<Matrix, std::conditional_t<B == Bias::with, detail::BiasVector, detail::NoBias>>;
   MatrixView<const Element, Out, row_bytes> weight;
   VectorView<const float, Out> scale;
   VectorView<const std::int32_t, Out> row_sum;
   LADON_NO_UNIQUE_ADDRESS std::conditional_t<B == Bias::with, VectorView<const float, Out>, detail::NoBias> bias{};
+  LADON_NO_UNIQUE_ADDRESS
+  std::conditional_t<WeightBits == 4, MatrixView<const std::int8_t, Out, In>, NoInt8Weight> int8_weight{};
   LADON_CALLER_MEMBER
 
   constexpr Rows rows_from(std::size_t first) const noexcept {
-    LADON_EXPECTS(weight.data != nullptr && scale.data != nullptr && row_sum.data != nullptr,
+    LADON_EXPECTS(has_weight() && scale.data != nullptr && row_sum.data != nullptr,
                   "ladon: an int8 linear lacks its weight, its scale or its row_sum", caller);
     if constexpr (B == Bias::with) {
       LADON_EXPECTS(bias.data != nullptr, "ladon: an int8 linear lacks its bias", caller);
-      return {{weight.data + first * row_bytes}, scale.data + first, row_sum.data + first, {bias.data + first}};
+      return {matrix().rows_from(first), scale.data + first, row_sum.data + first, {bias.data + first}};
     } else {
-      return {{weight.data + first * row_bytes}, scale.data + first, row_sum.data + first, {}};
+      return {matrix().rows_from(first), scale.data + first, row_sum.data + first, {}};
+    }
+  }
+
+ private:
+  constexpr Matrix matrix() const noexcept {
+    if constexpr (WeightBits == 4) {
+      return {weight.data, int8_weight.data};
+    } else {
+      return {weight.data};
+    }
+  }
+  constexpr bool has_weight() const noexcept {
+    if constexpr (WeightBits == 4) {
+      return weight.data != nullptr || int8_weight.data != nullptr;
+    } else {
+      return weight.data != nullptr;
     }
   }
 };

@@ -197,8 +197,9 @@ std::string c_source(const Program& program) {
       "{\n"
       "  state.started = false;\n"
       "#ifdef LADON_MODEL_HAS_WEIGHTS\n  if (weights == nullptr) {\n    weights = " +
-      name + "_weights_image;\n    bytes = ladon::image_bytes<" + name +
-      "::Weights>;\n  }\n#endif\n  if (weights == nullptr) return LADON_MODEL_NULL;\n"
+      name +
+      "_weights_image;\n    bytes = ladon::stated_image_bytes(weights);\n  }\n#endif\n  if (weights == nullptr) return "
+      "LADON_MODEL_NULL;\n"
       "  if (reinterpret_cast<std::uintptr_t>(weights) % ladon::image_alignment != 0) return LADON_MODEL_MISALIGNED;\n"
       "  if (!ladon::is_image<" +
       name + "::Weights>(weights, bytes)) return LADON_MODEL_BAD_WEIGHTS;\n  state.weights = ladon::from_image<" +
@@ -239,9 +240,9 @@ std::string image_source(const Program& program) {
          name +
          "_image FOLDER OUT\\n\");\n    return 2;\n  }\n"
          "  const ladon::safetensors::Folder folder(argv[1]);\n" +
-         other_files(program) + "  std::vector<std::byte> image(ladon::image_bytes<" + name +
-         "::Weights>);\n  ladon::write_image(" + name + "::load(folder" + other_arguments(program) +
-         "), image.data());\n"
+         other_files(program) + "  const auto weights = " + name + "::load(folder" + other_arguments(program) +
+         ");\n  std::vector<std::byte> image(ladon::image_bytes_of(weights));\n"
+         "  ladon::write_image(weights, image.data());\n"
          "  std::ofstream out(argv[2], std::ios::binary);\n"
          "  out.write(reinterpret_cast<const char*>(image.data()), static_cast<std::streamsize>(image.size()));\n"
          "  out.close();\n  if (!out) {\n    std::fprintf(stderr, \"" +

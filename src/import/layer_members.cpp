@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layer_members.hpp"
 
+#include <algorithm>
+#include <cstdio>
+#include <ladon/detail/vec/int4.hpp>
+#include <regex>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -101,7 +106,94 @@ std::string config_of(const families::Stack& stack) {
   return "config.json" + text + (text.empty() ? "" : ")");
 }
 
+// A linear map of a layer, whose weight has 4 bits.
+struct Int4Map {
+  std::string name;  // "layers.5.linear1"
+  std::size_t layer = 0;
+  std::uint64_t int4_bytes = 0, int8_bytes = 0;
+  bool is_int8 = false;
+};
+
+class MixtureMaker {
+ public:
+  explicit MixtureMaker(const weights::Spec& spec) {
+    for (const weights::Member& member : spec.members) {
+      if (member.element != weights::Element::int4) continue;
+      const std::uint64_t rows = member.shape[0], columns = member.shape[1];
+      const std::size_t bytes = ladon::int4_row_bytes(static_cast<std::size_t>(columns));
+      maps_.push_back({member.name.substr(0, member.name.rfind("_weight")), member.layer.value_or(0),
+                       rows * (bytes + 8), rows * (columns + 8)});
+      layers_ = std::max(layers_, maps_.back().layer + 1);
+      all_int8_ += maps_.back().int8_bytes, bytes_ += maps_.back().int4_bytes;
+    }
+  }
+
+  void keep(const std::string& pattern) {
+    const std::regex wanted(pattern);
+    bool found = false;
+    for (Int4Map& map : maps_)
+      if (std::regex_search(map.name, wanted)) set_int8(map), found = true;
+    if (!found)
+      throw Unsupported("--keep: no linear map of the layers has a name with " + files::in_quotes(pattern) +
+                        "; a name is such as \"" + maps_.front().name + "\"");
+  }
+  void spend(double budget) {
+    if (share() > budget) {
+      char text[100];
+      std::snprintf(text, sizeof text, "--budget is %.4g%%, and the weights take %.1f%% of the bytes of int8",
+                    100 * budget, 100 * share());
+      throw Unsupported(text);
+    }
+    for (const std::string_view ending : {"", "value_proj", "in_proj", "out_proj"})
+      for (std::size_t layer = layers_; layer > 0 && spend(layer - 1, ending, budget); --layer) continue;
+  }
+  [[nodiscard]] double share() const { return static_cast<double>(bytes_) / static_cast<double>(all_int8_); }
+
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (std::size_t layer = 0; layer < layers_; ++layer) {
+      const auto is_other = [&](const Int4Map& map) { return map.layer == layer && !map.is_int8; };
+      if (std::ranges::none_of(maps_, is_other)) {
+        names.push_back("layers." + std::to_string(layer));
+        continue;
+      }
+      for (const Int4Map& map : maps_)
+        if (map.layer == layer && map.is_int8) names.push_back(map.name);
+    }
+    return names;
+  }
+
+ private:
+  void set_int8(Int4Map& map) {
+    if (!map.is_int8) bytes_ += map.int8_bytes - map.int4_bytes;
+    map.is_int8 = true;
+  }
+  // Sets the maps of a layer whose names have this ending. Changes nothing, and returns false, if the budget is too
+  // small for all of them.
+  bool spend(std::size_t layer, std::string_view ending, double budget) {
+    const MixtureMaker before = *this;
+    for (Int4Map& map : maps_)
+      if (map.layer == layer && map.name.ends_with(ending)) set_int8(map);
+    if (share() <= budget) return true;
+    *this = before;
+    return false;
+  }
+
+  std::vector<Int4Map> maps_;
+  std::size_t layers_ = 0;
+  std::uint64_t bytes_ = 0, all_int8_ = 0;
+};
+
 }  // namespace
+
+std::vector<std::string> int8_members(Model model, bool attends_memory, const Choices& choices, double& share) {
+  model.precision = choices.precision;
+  MixtureMaker mixture(weights::parse_spec(layer_members(model, attends_memory), "ladon-import"));
+  for (const std::string& pattern : choices.keep) mixture.keep(pattern);
+  if (choices.budget > 0) mixture.spend(choices.budget);
+  share = mixture.share();
+  return mixture.names();
+}
 
 std::string layer_members(const Model& model, bool attends_memory) {
   Members members(model);

@@ -5,6 +5,7 @@
 #include <ladon/safetensors/model_text.hpp>
 
 #include "chain.hpp"
+#include "layer_members.hpp"
 #include "print.hpp"
 #include "safetensors.hpp"
 
@@ -79,8 +80,16 @@ void Chain::add_weights(const Layers& layers) {
   const bool reduced = program.choices.precision != PrecisionKind::float32;
   const std::string type = stack.name + "::Stack", prefix = literal(stack.prefix);
   // The layout of reduced weights may differ from that of config.json, so `load` cannot compare them.
-  const std::string arguments =
-      reduced ? "file, " + prefix + ", {.epsilon = " + text_of(stack.epsilon) + "}" : "folder, " + prefix;
+  std::string options = ".epsilon = " + text_of(stack.epsilon);
+  if (!program.choices.keep.empty() || program.choices.budget > 0) {
+    double share = 0;
+    const auto names = int8_members(stack.model, stack.attends_memory, program.choices, share);
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + literal(name);
+    if (!list.empty()) options += ", .int8_members = {" + list + "}";
+    program.mixtures.push_back({stack.name, names, share});
+  }
+  const std::string arguments = reduced ? "file, " + prefix + ", {" + options + "}" : "folder, " + prefix;
   program.weights.push_back(
       {type + "::Weights",
        layers.member,

@@ -5,6 +5,7 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,7 +36,8 @@ constexpr int failure = 1, wrong_usage = 2;
 
 struct Options {
   std::string folder, cpp, c, c_sources, name, weights = "inside", precision = "float32";
-  std::vector<std::string> compared;
+  std::vector<std::string> compared, keep;
+  double budget = 0;
   std::size_t tokens = 0;
   bool dry_run = false, dispatch = false, without_weights = false;
 };
@@ -77,6 +79,15 @@ void expect_other_folders(const Options& options) {
     throw CLI::ValidationError("--cpp, --c and --c-sources", "each needs a folder of its own");
 }
 
+std::string regex_complaint(const std::string& text) {
+  try {
+    static_cast<void>(std::regex(text));
+    return "";
+  } catch (const std::regex_error& error) {
+    return "'" + text + "' is not a regular expression: " + error.what();
+  }
+}
+
 int compare(const Options& options) {
   const double error = import::largest_error(options.compared[0], options.compared[1]);
   const double most = c_kernel::tolerance_of(options.precision);
@@ -103,6 +114,8 @@ void write(const Options& options) {
   const import::Choices choices{.name = import::identifier(options.name.empty() ? files::utf8_of(last) : options.name),
                                 .tokens = options.tokens,
                                 .precision = precision_of(options.precision),
+                                .keep = options.keep,
+                                .budget = options.budget / 100,
                                 .source = files::utf8_of(source),
                                 .text_tokens = import::text_tokens_of(folder),
                                 .has_tokenizer = import::has_tokenizer(folder),
@@ -148,6 +161,18 @@ int main(int argc, char** argv) {
     app.add_option("--precision", options.precision, "float32, bfloat16, int8, rotated_int8, int4 or rotated_int4")
         ->check(CLI::IsMember({"float32", "bfloat16", "int8", "rotated_int8", "int4", "rotated_int4"}))
         ->capture_default_str();
+    app.add_option(
+           "--keep", options.keep,
+           "int4: linear maps of layers that get 8 bits, such as layers.5, linear1 or value_proj; several times")
+        ->type_name("REGEX")
+        ->allow_extra_args(false)
+        ->check(CLI::Validator(regex_complaint, ""));
+    app.add_option(
+           "--budget", options.budget,
+           "int4: the bytes of the matrices of the layers, in percent of those of int8. Linear maps of the last "
+           "layers get 8 bits (docs/precision.md)")
+        ->type_name("PERCENT")
+        ->check(CLI::Range(1.0, 100.0));
     auto* dry_run = app.add_flag("--dry-run", options.dry_run, "prints the parts of the model, and what they cost");
     app.add_option(
            "--compare", options.compared,
@@ -167,6 +192,8 @@ int main(int argc, char** argv) {
       if (options.compared.empty() && cpp->empty() && c->empty() && c_sources->empty() && dry_run->empty())
         throw CLI::RequiredError("--cpp DIR, --c DIR, --c-sources DIR or --dry-run");
       expect_other_folders(options);
+      if ((!options.keep.empty() || options.budget > 0) && !options.precision.ends_with("int4"))
+        throw CLI::ValidationError("--keep and --budget", "need --precision int4 or rotated_int4");
     } catch (const CLI::ParseError& error) {
       return app.exit(error) == 0 ? 0 : wrong_usage;
     }

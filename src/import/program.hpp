@@ -36,6 +36,8 @@ struct Choices {
   std::string name;        // the namespace, and the beginning of the names of files
   std::size_t tokens = 0;  // the largest number of tokens of a call; 0: from config.json
   PrecisionKind precision = PrecisionKind::float32;
+  std::vector<std::string> keep{};  // int4: regular expressions for linear maps of layers that get 8 bits
+  double budget = 0;   // int4: the bytes of the layers' matrices, divided by those of int8; 0: as few as possible
   std::string source;  // the config.json, for messages
   TextTokens text_tokens{};
   bool has_tokenizer = false;    // the folder has a tokenizer.json
@@ -99,6 +101,13 @@ struct Generation {
   std::optional<Argument> source{};  // what an encoder reads, to whose output the layers attend
 };
 
+// The linear maps with 8 bits of a stack with 4-bit weights, and its bytes divided by those of int8.
+struct Mixture {
+  std::string stack;
+  std::vector<std::string> int8_members;
+  double share;
+};
+
 struct Program {
   Description description;
   Choices choices;
@@ -113,7 +122,8 @@ struct Program {
   std::vector<Result> results{};
   std::optional<Generation> generation{};
   std::vector<Row> rows{};
-  std::set<std::string> used{};  // the names of all tensors outside the layers
+  std::vector<Mixture> mixtures{};  // of --keep and --budget
+  std::set<std::string> used{};     // the names of all tensors outside the layers
   // Folders inside the model's folder that have tensors, too, and the names of their files in the program.
   std::map<std::string, std::string> files{};
 };

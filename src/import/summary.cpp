@@ -80,6 +80,12 @@ std::string summary(const Program& program, const families::Tensors& tensors) {
   text += "\nBytes of the weights: " + std::to_string(bytes[0]) + " in float32, " + std::to_string(bytes[1]) +
           " in bfloat16, " + std::to_string(bytes[2]) + " in int8.\n" + "The memory of a call is sizeof(" +
           program.choices.name + "::Workspace), which the compiler knows.\n";
+  for (const Mixture& mixture : program.mixtures) {
+    text += mixture.stack + ": the matrices of the layers take " +
+            std::to_string(static_cast<int>(100 * mixture.share + 0.5)) + "% of the bytes of int8. 8 bits have:";
+    for (const std::string& name : mixture.int8_members) text += " " + name;
+    text += mixture.int8_members.empty() ? " none.\n" : "\n";
+  }
   return text;
 }
 

@@ -153,6 +153,34 @@ std::vector<const std::byte*> find_part(const File& file, const std::string& nam
   return values;
 }
 
+bool is_int8_member(const std::string& line, const std::vector<std::string>& int8_members) {
+  const std::string_view name = std::string_view(line).substr(0, line.find("_weight "));
+  return std::ranges::any_of(int8_members, [&](const std::string& member) {
+    return name == member || (name.starts_with(member) && name[member.size()] == '.');
+  });
+}
+
+std::string with_int8_members(const std::string& members, const std::vector<std::string>& int8_members) {
+  std::vector<bool> found(int8_members.size(), false);
+  std::string result;
+  for (std::size_t begin = 0; begin < members.size();) {
+    const std::size_t end = members.find('\n', begin) + 1;
+    std::string line = members.substr(begin, end - begin);
+    if (const std::size_t type = line.find(" int4"); type != line.npos && is_int8_member(line, int8_members)) {
+      line.replace(type, 5, " int8");
+      for (std::size_t i = 0; i < found.size(); ++i)
+        if (is_int8_member(line, {int8_members[i]})) found[i] = true;
+    }
+    result += line;
+    begin = end;
+  }
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (!found[i])
+      throw Error("int8_members has " + files::in_quotes(int8_members[i]) +
+                  ", which is no linear map with 4-bit weights, and no layer with such maps");
+  return result;
+}
+
 const std::byte* find_view(const File& file, const std::string& name, std::span<const std::size_t> shape) {
   const std::string found = name_in(file, name, false);
   const std::vector<std::uint64_t> wanted(shape.begin(), shape.end());

@@ -3,7 +3,10 @@
 //     write_image(weights, memory)         on the build machine
 //     Weights weights = from_image<Weights>(memory)    on the target: copies nothing but the epsilons of norms
 //
-// An image has a header of 64 bytes, and then each tensor at a multiple of 64 bytes, in the order of `for_each_tensor`.
+// An image has a header of 64 bytes. If linear maps have 4-bit weights, a byte for each of them follows: 1 if the map
+// has int8 weights (Linear::int8_weight), or else 0. Then comes each tensor, in the order of `for_each_tensor`. These
+// bytes and the tensors begin at multiples of 64 bytes.
+//
 // Numbers are little-endian.
 //     bytes 0 to 7     "ladonimg"
 //     bytes 8 to 15    size of the image in bytes
@@ -30,42 +33,40 @@ inline constexpr std::size_t image_alignment = detail::image_line;
 // function `for_each_part(f)`, which calls f(member) for each member.
 template <class Weights, class Visit>
 constexpr void for_each_tensor(Weights& weights, Visit&& visit) {
-  const auto inner = [&](auto& part) { for_each_tensor(part, visit); };
-#define LADON_VISIT(part) \
-  if constexpr (requires { weights.part; }) inner(weights.part);
-  if constexpr (requires { weights.for_each_part(inner); }) {
-    weights.for_each_part(inner);
-  } else if constexpr (requires { weights.weight; }) {
-    visit(weights.weight);
-    if constexpr (requires { weights.scale; }) visit(weights.scale), visit(weights.row_sum);
-    if constexpr (requires { weights.bias.data; }) visit(weights.bias);
-    if constexpr (requires { weights.epsilon; }) visit(weights.epsilon);
-  } else if constexpr (requires { weights.data; }) {
-    visit(weights);
-  } else if constexpr (requires { weights.begin(); }) {
-    for (auto& part : weights) inner(part);
-  } else {
-    // clang-format off
-    LADON_VISIT(layers) LADON_VISIT(attention) LADON_VISIT(self_attention) LADON_VISIT(cross_attention)
-    LADON_VISIT(in_proj) LADON_VISIT(query_proj) LADON_VISIT(key_proj) LADON_VISIT(value_proj)
-    LADON_VISIT(query_norm) LADON_VISIT(key_norm) LADON_VISIT(out_proj)
-    LADON_VISIT(gate) LADON_VISIT(linear1) LADON_VISIT(linear2) LADON_VISIT(activation)
-    LADON_VISIT(norm) LADON_VISIT(norm1) LADON_VISIT(norm2) LADON_VISIT(norm3)
-    LADON_VISIT(output_norm1) LADON_VISIT(output_norm2) LADON_VISIT(output_norm3)
-    LADON_VISIT(scale1) LADON_VISIT(scale2) LADON_VISIT(attention_bias)
-    // clang-format on
-  }
-#undef LADON_VISIT
+  detail::for_each_single_part(weights, [&]<class Part>(Part& part) {
+    if constexpr (requires { part.weight; }) {
+      if constexpr (detail::has_int4_weight<Part>) {
+        part.int8_weight.data == nullptr ? visit(part.weight) : visit(part.int8_weight);
+      } else {
+        visit(part.weight);
+      }
+      if constexpr (requires { part.scale; }) visit(part.scale), visit(part.row_sum);
+      if constexpr (requires { part.bias.data; }) visit(part.bias);
+      if constexpr (requires { part.epsilon; }) visit(part.epsilon);
+    } else {
+      visit(part);
+    }
+  });
 }
 
-// The size of an image in bytes.
+// Returns the size of the image of `weights` in bytes. Linear maps with 4 bits may have int8 weights.
 template <class Weights>
-inline constexpr std::size_t image_bytes = [] {
-  std::size_t bytes = image_alignment;
-  Weights weights{};
+constexpr std::size_t image_bytes_of(Weights weights) noexcept {
+  std::size_t bytes = image_alignment + detail::image_aligned(detail::int4_linears<Weights>);
   for_each_tensor(weights, [&]<class T>(T&) { bytes += detail::image_aligned(detail::ImageTensor<T>::bytes); });
   return bytes;
-}();
+}
+
+// The size of an image in bytes, without int8 weights in linear maps with 4 bits.
+template <class Weights>
+inline constexpr std::size_t image_bytes = image_bytes_of(Weights{});
+
+// Returns the size that the header of an image states.
+inline std::size_t stated_image_bytes(const void* image) noexcept {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, static_cast<const std::byte*>(image) + 8, sizeof bytes);
+  return static_cast<std::size_t>(bytes);
+}
 
 template <class Weights>
 inline constexpr std::uint64_t layout_mark = [] {
@@ -77,16 +78,20 @@ inline constexpr std::uint64_t layout_mark = [] {
   return mark.mark;
 }();
 
-// Writes image_bytes<Weights> bytes. The views of `weights` must not be null.
+// Writes image_bytes_of(weights) bytes. The views of `weights` must not be null.
 template <class Weights>
 void write_image(const Weights& weights, std::byte* image) noexcept {
   static_assert(detail::is_little_endian<Weights>, "ladon: images are little-endian");
-  const std::uint64_t numbers[] = {image_bytes<Weights>, layout_mark<Weights>};
-  std::memset(image, 0, image_bytes<Weights>);
+  const std::uint64_t numbers[] = {image_bytes_of(weights), layout_mark<Weights>};
+  std::memset(image, 0, static_cast<std::size_t>(numbers[0]));
   std::memcpy(image, "ladonimg", 8);
   std::memcpy(image + 8, numbers, sizeof numbers);
   std::byte* next = image + image_alignment;
   Weights copy = weights;
+  std::byte* kind = next;
+  detail::for_each_int4_linear(
+      copy, [&](auto& linear) { *kind++ = linear.int8_weight.data == nullptr ? std::byte{0} : std::byte{1}; });
+  next += detail::image_aligned(detail::int4_linears<Weights>);
   for_each_tensor(copy, [&]<class T>(T& tensor) {
     constexpr std::size_t bytes = detail::ImageTensor<T>::bytes;
     if constexpr (std::is_same_v<T, float>) {
@@ -102,17 +107,20 @@ void write_image(const Weights& weights, std::byte* image) noexcept {
 template <class Weights>
 bool is_image(const void* image, std::size_t bytes) noexcept {
   std::uint64_t numbers[2];
-  if (bytes != image_bytes<Weights> || std::memcmp(image, "ladonimg", 8) != 0) return false;
+  constexpr std::size_t least = image_alignment + detail::image_aligned(detail::int4_linears<Weights>);
+  if (bytes < least || std::memcmp(image, "ladonimg", 8) != 0) return false;
   std::memcpy(numbers, static_cast<const std::byte*>(image) + 8, sizeof numbers);
-  return numbers[0] == image_bytes<Weights> && numbers[1] == layout_mark<Weights>;
+  if (numbers[0] != bytes || numbers[1] != layout_mark<Weights>) return false;
+  return bytes == image_bytes_of(detail::kinds_from_image<Weights>(image));
 }
 
 // Returns weights that point into an image. Preconditions: is_image, and `image` has the alignment of a float.
 template <class Weights>
 Weights from_image(const void* image) noexcept {
   static_assert(detail::is_little_endian<Weights>, "ladon: images are little-endian");
-  Weights weights{};
-  const std::byte* next = static_cast<const std::byte*>(image) + image_alignment;
+  Weights weights = detail::kinds_from_image<Weights>(image);
+  const std::byte* next =
+      static_cast<const std::byte*>(image) + image_alignment + detail::image_aligned(detail::int4_linears<Weights>);
   for_each_tensor(weights, [&]<class T>(T& tensor) {
     if constexpr (std::is_same_v<T, float>) {
       std::memcpy(&tensor, next, sizeof tensor);

@@ -40,4 +40,60 @@ struct LayoutMark {
   }
 };
 
+// Calls visit(part) for each linear map, norm and view of `weights`.
+template <class Weights, class Visit>
+constexpr void for_each_single_part(Weights& weights, Visit&& visit) {
+  const auto inner = [&](auto& part) { for_each_single_part(part, visit); };
+#define LADON_VISIT(part) \
+  if constexpr (requires { weights.part; }) inner(weights.part);
+  if constexpr (requires { weights.for_each_part(inner); }) {
+    weights.for_each_part(inner);
+  } else if constexpr (requires { weights.weight; } || requires { weights.data; }) {
+    visit(weights);
+  } else if constexpr (requires { weights.begin(); }) {
+    for (auto& part : weights) inner(part);
+  } else {
+    // clang-format off
+    LADON_VISIT(layers) LADON_VISIT(attention) LADON_VISIT(self_attention) LADON_VISIT(cross_attention)
+    LADON_VISIT(in_proj) LADON_VISIT(query_proj) LADON_VISIT(key_proj) LADON_VISIT(value_proj)
+    LADON_VISIT(query_norm) LADON_VISIT(key_norm) LADON_VISIT(out_proj)
+    LADON_VISIT(gate) LADON_VISIT(linear1) LADON_VISIT(linear2) LADON_VISIT(activation)
+    LADON_VISIT(norm) LADON_VISIT(norm1) LADON_VISIT(norm2) LADON_VISIT(norm3)
+    LADON_VISIT(output_norm1) LADON_VISIT(output_norm2) LADON_VISIT(output_norm3)
+    LADON_VISIT(scale1) LADON_VISIT(scale2) LADON_VISIT(attention_bias)
+    // clang-format on
+  }
+#undef LADON_VISIT
+}
+
+template <class Part>
+inline constexpr bool has_int4_weight = requires(Part part) { part.int8_weight.data; };
+
+// Calls visit(linear) for each linear map with 4-bit weights.
+template <class Weights, class Visit>
+constexpr void for_each_int4_linear(Weights& weights, Visit&& visit) {
+  for_each_single_part(weights, [&]<class Part>(Part& part) {
+    if constexpr (has_int4_weight<Part>) visit(part);
+  });
+}
+
+template <class Weights>
+inline constexpr std::size_t int4_linears = [] {
+  std::size_t count = 0;
+  Weights weights{};
+  for_each_int4_linear(weights, [&](auto&) { ++count; });
+  return count;
+}();
+
+// Returns weights whose linear maps have int8 weights where the image has, without addresses of tensors.
+template <class Weights>
+Weights kinds_from_image(const void* image) noexcept {
+  Weights weights{};
+  const auto* kind = static_cast<const std::int8_t*>(image) + image_line;
+  for_each_int4_linear(weights, [&](auto& linear) {
+    if (*kind++ != 0) linear.int8_weight = static_cast<const std::int8_t*>(image);  // replaced by the address
+  });
+  return weights;
+}
+
 }  // namespace LADON_NAMESPACE::detail

@@ -127,17 +127,30 @@ WeightRows(Matrix, Biases) -> WeightRows<Matrix, Biases>;
 // With this many features, a sum still fits into 32 bits: 65,536 * 255 * 128 < 2^31.
 inline constexpr std::size_t most_int8_features = 65536;
 
+// Rows of 4-bit weights, or, if `int8` is not null, rows of int8 weights.
+template <std::size_t RowBytes, std::size_t Inner>
+struct Int4Matrix {
+  using Element = std::uint8_t;
+  const std::uint8_t* data;
+  const std::int8_t* int8;
+
+  constexpr Int4Matrix rows_from(std::size_t first) const noexcept {
+    if (int8 != nullptr) return {nullptr, int8 + first * Inner};
+    return {data + first * RowBytes, nullptr};
+  }
+};
+
 // row_sum is read only if features are q + zero (detail/panel/product_input.hpp).
-template <class Element, std::size_t RowStride, class BiasesType>
+template <class Matrix, class BiasesType>
 struct IntegerRows {
   using Biases = BiasesType;
-  WeightMatrix<Element, RowStride, 1> weight;
+  Matrix weight;
   const float* scale;
   const std::int32_t* row_sum;
   LADON_NO_UNIQUE_ADDRESS Biases bias;
 };
 template <std::size_t RowStride, class Biases>
-using Int8Rows = IntegerRows<std::int8_t, RowStride, Biases>;
+using Int8Rows = IntegerRows<WeightMatrix<std::int8_t, RowStride, 1>, Biases>;
 
 // Rotates blocks of eight numbers: x becomes H x, with the Hadamard matrix H8 (entries 1 and -1, Sylvester's order) in
 // each block. This spreads large numbers (bench/tuning-log.md). W x = (W H) (H x) / 8.

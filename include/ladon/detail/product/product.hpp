@@ -230,6 +230,7 @@ LADON_NOINLINE constexpr void product_small(Weights w, PanelsView in, std::size_
 #endif
 
 // Rows of 4-bit weights, expanded to int8 weights on the stack: a few at a time, so that they stay in the L1 cache.
+// Rows that have int8 weights already are copied: a product of their own would double the code.
 template <std::size_t Rows, std::size_t Inner>
 struct ExpandedRows {
   static constexpr std::size_t whole_groups = int4_groups(Inner) * int4_group;
@@ -237,12 +238,18 @@ struct ExpandedRows {
   static constexpr std::size_t stride = whole_groups + (aliases ? 64 : 0);
   alignas(64) std::int8_t weight[Rows * stride];
 
-  LADON_NOINLINE constexpr explicit ExpandedRows(const std::uint8_t* from) noexcept {
+  LADON_NOINLINE constexpr explicit ExpandedRows(const Int4Matrix<int4_row_bytes(Inner), Inner>& from) noexcept {
     if (std::is_constant_evaluated()) {
       for (std::int8_t& one : weight) one = 0;
     }
-    for (std::size_t r = 0; r < Rows; ++r)
-      expand_int4_row(from + r * int4_row_bytes(Inner), Inner, weight + r * stride);
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const auto row = from.rows_from(r);
+      if (row.int8 == nullptr) {
+        expand_int4_row(row.data, Inner, weight + r * stride);
+      } else {
+        for (std::size_t i = 0; i < Inner; ++i) weight[r * stride + i] = row.int8[i];
+      }
+    }
   }
 };
 template <std::size_t Inner>
@@ -261,7 +268,7 @@ LADON_INLINE constexpr void matmul_expanded(const auto& w, auto in, std::size_t 
   using Biases = typename std::remove_cvref_t<decltype(w)>::Biases;
   for_row_tiles<Rows, expanded_rows_at_a_time<Inner>>([&]<std::size_t R>(std::size_t first) {
     using Expanded = ExpandedRows<R, Inner>;
-    const Expanded expanded(w.weight.rows_from(first).data);
+    const Expanded expanded(w.weight.rows_from(first));
     matmul<Simd, T, Packs, R, Inner>(
         Int8Rows<Expanded::stride, Biases>{{expanded.weight}, w.scale + first, w.row_sum + first, w.bias.from(first)},
         in, panels, epilogue.of_rows(first), reading);
@@ -276,7 +283,15 @@ LADON_INLINE constexpr void matmul(const auto& w, auto in, std::size_t panels, a
   using Matrix = decltype(w.weight);
   if constexpr (std::is_same_v<typename Matrix::Element, std::uint8_t>) {
     if constexpr (is_single_token<Simd, T> && multiplies_int4_rows<Simd, typename In::Element, Inner>) {
-      if (panels > 0) matrix_vector_int8<Simd, Rows, Inner>(w, LanesOf<In>(in), epilogue);
+      using Biases = typename std::remove_cvref_t<decltype(w)>::Biases;
+      using Int4Rows = IntegerRows<WeightMatrix<std::uint8_t, int4_row_bytes(Inner), 1>, Biases>;
+      const LanesOf<In> token(in);
+      if (panels > 0 && w.weight.int8 == nullptr) {
+        matrix_vector_int8<Simd, Rows, Inner>(Int4Rows{{w.weight.data}, w.scale, w.row_sum, w.bias}, token, epilogue);
+      } else if (panels > 0) {
+        const Int8Rows<Inner, Biases> rows{{w.weight.int8}, w.scale, w.row_sum, w.bias};
+        matrix_vector_int8<Simd, Rows, Inner>(rows, token, epilogue);
+      }
     } else {
       matmul_expanded<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, reading);
     }

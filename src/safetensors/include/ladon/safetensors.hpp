@@ -40,6 +40,9 @@ struct LoadOptions {
   // If true, `load` rejects a file with unused tensors, as PyTorch's load_state_dict does. An unused tensor has a name
   // that begins with the prefix, but the layer does not use the tensor.
   bool strict = true;
+  // Linear maps of a stack with 4-bit weights that get int8 weights, such as "layers.5.linear1" or
+  // "layers.5.attention.value_proj", or all linear maps of a layer, such as "layers.5".
+  std::vector<std::string> int8_members{};
 };
 
 // Internal functions of `load`.
@@ -86,13 +89,31 @@ void for_each_tensor(const std::string& name, Part& part, const RowsText& rows, 
   if constexpr (std::is_same_v<decltype(part.weight.data), const BFloat16*>) line += " bfloat16";
   if constexpr (requires { part.scale; }) {
     line += Part::weight_bits == 4 ? " int4" : " int8";
-    visit(part.weight, line + (Part::rotated ? " rotated\n" : "\n"));
+    line += Part::rotated ? " rotated\n" : "\n";
+    if constexpr (Part::weight_bits == 4) {
+      visit(part, line);  // which view points to the weight depends on LoadOptions::int8_members
+    } else {
+      visit(part.weight, line);
+    }
     visit(part.scale, std::string());
     visit(part.row_sum, std::string());
   } else {
     visit(part.weight, line + "\n");
   }
   if constexpr (requires { part.bias.data; }) visit(part.bias, name + "_bias " + rows.rows + rows.order + "\n");
+}
+
+// Sets a view, or the weight of a linear map with 4 bits. `line` is a line of `find`.
+template <class View>
+void set_address(View& view, const std::string& line, const std::vector<std::string>& int8_members,
+                 const std::byte* address) {
+  if constexpr (!requires { view.int8_weight; }) {
+    view = reinterpret_cast<decltype(view.data)>(address);
+  } else if (is_int8_member(line, int8_members)) {
+    view.int8_weight = reinterpret_cast<const std::int8_t*>(address);
+  } else {
+    view.weight = reinterpret_cast<const std::uint8_t*>(address);
+  }
 }
 
 // Does nothing for a part that the layer lacks.
@@ -229,10 +250,12 @@ template <class Layer>
   typename Layer::Weights weights{};
   std::string members = "kv_heads " + std::to_string(Layer::shape.complete().kv_heads) + "\n";
   detail::for_each_tensor_of<Layer::shape>(weights, [&](auto&, const std::string& line) { members += line; });
+  if (!options.int8_members.empty()) members = detail::with_int8_members(members, options.int8_members);
   const auto values = detail::find(file, members, prefix, options.strict, options.epsilon != 0);
   auto next = values.begin();
-  detail::for_each_tensor_of<Layer::shape>(
-      weights, [&](auto& view, const std::string&) { view = reinterpret_cast<decltype(view.data)>(*next++); });
+  detail::for_each_tensor_of<Layer::shape>(weights, [&](auto& view, const std::string& line) {
+    detail::set_address(view, line, options.int8_members, *next++);
+  });
   detail::set_epsilon(weights, options.epsilon != 0 ? options.epsilon : 1e-5f);
   return weights;
 }
@@ -256,8 +279,8 @@ void take(const File& file, const std::string& name, Part& part) {
   detail::for_each_tensor(role, part, [&](auto&, const std::string& line) { members += line; });
   const auto values = detail::find_part(file, name, members);
   auto next = values.begin();
-  detail::for_each_tensor(
-      role, part, [&](auto& view, const std::string&) { view = reinterpret_cast<decltype(view.data)>(*next++); });
+  detail::for_each_tensor(role, part,
+                          [&](auto& view, const std::string& line) { detail::set_address(view, line, {}, *next++); });
 }
 template <std::size_t... Sizes>
 void take(const File& file, const std::string& name, TensorView<const float, Sizes...>& view) {

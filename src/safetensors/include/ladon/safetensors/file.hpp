@@ -33,6 +33,13 @@ std::vector<const std::byte*> find(const File& file, const std::string& members,
 // Does the same for the tensors of one linear map or norm of this name. The lines have the roles linear1 or norm1.
 std::vector<const std::byte*> find_part(const File& file, const std::string& name, const std::string& members);
 
+// Returns whether a line of `members` is one of `int8_members` (LoadOptions).
+bool is_int8_member(const std::string& line, const std::vector<std::string>& int8_members);
+
+// Returns the lines `members` with int8 in place of int4 in the lines of `int8_members`. Throws Error if one of
+// `int8_members` is no linear map with 4-bit weights.
+std::string with_int8_members(const std::string& members, const std::vector<std::string>& int8_members);
+
 // Returns the address of the float32 values of the tensor NAME, or else NAME.weight.
 const std::byte* find_view(const File& file, const std::string& name, std::span<const std::size_t> shape);
 
