@@ -47,11 +47,12 @@ void refuse_experts(Config& config) {
 
 void refuse_quantisation(Config& config) {
   if (!config.has("quantization_config")) return;
+  const std::string why =
+      "Ladon reads int8 weights of compressed-tensors; take the model as it was before, and choose --precision";
   Config quantisation = config.inner("quantization_config");
-  if (quantisation.text("", {"quant_method"}, "") != "compressed-tensors")
-    quantisation.refuse(
-        "quant_method",
-        "Ladon reads int8 weights of compressed-tensors; take the model as it was before, and choose --precision");
+  if (quantisation.text("", {"quant_method"}, "") != "compressed-tensors") quantisation.refuse("quant_method", why);
+  const std::string format = quantisation.text("", {"format"}, "int-quantized");
+  if (format != "int-quantized" && format != "naive-quantized" && format != "dense") quantisation.refuse("format", why);
 }
 
 // Returns whether the first of `architectures` is a class with a head, such as BertForMaskedLM or GPT2LMHeadModel. Such

@@ -71,18 +71,35 @@ void expect_epsilons(const std::string& file, const onnx::Epsilons& epsilons, co
   }
 }
 
+constexpr const char* gguf =
+    "a GGUF file is not read: fetch the model's folder with config.json and safetensors files, whose weights Ladon "
+    "quantises itself (--precision int4)";
+
+// Returns the name of a GGUF file in the folder, or "".
+std::string gguf_in(const fs::path& folder) {
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".gguf") return files::utf8_of(entry.path().filename());
+  return "";
+}
+
+// Returns whether the folder has a safetensors file, or a checkpoint of torch.save, which has an error of its own.
+bool has_checkpoint(const fs::path& folder) {
+  const fs::directory_iterator entries(folder);
+  return std::any_of(begin(entries), end(entries), [](const auto& entry) {
+    return entry.path().extension() == ".safetensors" || entry.path().extension() == ".bin";
+  });
+}
+
 }  // namespace
 
 void expect_model_folder(const fs::path& folder) {
   const auto refuse = [&](const std::string& text) { throw files::Error(files::utf8_of(folder) + ": " + text); };
   if (!fs::exists(folder))
     refuse("there is no such folder; ladon-import downloads nothing: name the folder of a model that you have fetched");
+  if (folder.extension() == ".gguf") refuse(gguf);
   if (!fs::is_directory(folder)) refuse("expected a folder, found a file: name the folder that contains config.json");
   if (fs::exists(folder / "config.json")) return;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.path().extension() == ".gguf")
-      refuse("found " + files::utf8_of(entry.path().filename()) +
-             ", which is not read: fetch the model's folder with config.json and safetensors files");
+  if (const std::string name = gguf_in(folder); !name.empty()) refuse("found " + name + ": " + gguf);
   if (fs::exists(folder / "adapter_config.json"))
     refuse(
         "found an adapter (adapter_config.json): merge it into its base model (merge_and_unload of the Python "
@@ -106,7 +123,11 @@ ModelFolder::ModelFolder(fs::path folder, bool reads_weights) : folder_(std::mov
   if (const auto file = onnx::file_in(folder_)) {
     tensors_ = onnx_.emplace(*file, is_in_out).tensors();
   } else {
+    if (const std::string name = gguf_in(folder_); !name.empty() && !has_checkpoint(folder_))
+      throw files::Error(files::utf8_of(folder_) + ": found " + name + ": " + gguf);
     tensors_ = files::Safetensors(folder_).tensors();
+    if (const std::string packed = weights::packed_weights_in(tensors_); !packed.empty())
+      throw files::Error(files::utf8_of(folder_) + ": " + packed);
   }
   for (const auto& entry : fs::directory_iterator(folder_)) {
     if (!fs::exists(entry.path() / "model.safetensors")) continue;

@@ -15,6 +15,7 @@
 #include "file_error.hpp"
 #include "floats.hpp"
 #include "int8_weights.hpp"
+#include "other_files.hpp"
 #include "problems.hpp"
 #include "tensor_size.hpp"
 
@@ -224,6 +225,8 @@ ConversionWords words(Target target) {
 
 ConversionPlan plan_conversion(const Safetensors& file, const std::string& file_name, Target target,
                                const Selection& selection) {
+  if (const std::string packed = packed_weights_in(file.tensors()); !packed.empty())
+    throw files::Error(file_name + ": " + packed);
   Planner planner(file, target, selection);
   for (const auto& [name, tensor] : file.tensors()) planner.add(name, tensor);
   return planner.plan(file_name);

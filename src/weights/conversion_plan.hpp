@@ -72,7 +72,8 @@ struct ConversionPlan {
 //
 // Tensors with larger elements come first in the output, so that every element is aligned.
 //
-// Throws files::Error if no tensor is converted, or if there are problems. The text of the error begins with
+// Throws files::Error if the file has weights that another program packed, if no tensor is converted, or if there are
+// problems. The text of the error begins with
 // `file_name`, and has a line for each problem. Problems are:
 //   - a tensor with a wrong number of bytes for its shape
 //   - in a conversion to int8 or int4, a new scale whose name exists in the file

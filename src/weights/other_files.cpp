@@ -19,7 +19,9 @@ constexpr Sign contents[] = {
     {"version https://git-lfs", "a pointer of Git LFS; the command git lfs pull fetches the file"},
     {"PK\3\4", "a zip archive, as torch.save writes; write the tensors with save_file of safetensors.torch"},
     {"\x80\2", "a pickle, as torch.save writes; write the tensors with save_file of safetensors.torch"},
-    {"GGUF", "a GGUF file; take the model's safetensors file"},
+    {"GGUF",
+     "a GGUF file; take the model's safetensors file, which Ladon quantises itself (ladon-weights quantise --bits 4, "
+     "ladon-import --precision int4)"},
     {"<", "HTML or XML, which a server may send in place of a file"},
     {"{", "JSON; the name of an index of shards ends in .index.json"},
 };
@@ -32,6 +34,13 @@ constexpr Sign families[] = {
     {".qkv.", "timm's ViT"},
     {".attention.wq.", "Meta's Llama"},
     {".to_q.", "diffusers"},
+};
+
+// The ends of the names of tensors that other programs quantised.
+constexpr Sign packed[] = {
+    {".qweight", "GPTQ or AWQ"},
+    {".weight_packed", "compressed-tensors with packed integers"},
+    {".weight.absmax", "bitsandbytes"},
 };
 
 // Returns a name that contains `part`, or "".
@@ -88,8 +97,19 @@ std::string kind_of_content(std::span<const std::byte> bytes) {
   return std::string(found == std::end(contents) ? "" : found->meaning);
 }
 
+std::string packed_weights_in(const std::map<std::string, files::Tensor, std::less<>>& tensors) {
+  for (const Sign& sign : packed)
+    for (const auto& [name, tensor] : tensors)
+      if (name.ends_with(sign.part))
+        return "the checkpoint has weights of " + std::string(sign.meaning) + ", such as " + files::in_quotes(name) +
+               ", which Ladon does not read; take the checkpoint before its quantisation, which Ladon quantises itself "
+               "(ladon-weights quantise --bits 4, ladon-import --precision int4)";
+  return "";
+}
+
 std::string kind_of_file(const files::Safetensors& file) {
-  std::string kind = lora_in(file);
+  std::string kind = packed_weights_in(file.tensors());
+  if (kind.empty()) kind = lora_in(file);
   if (kind.empty()) kind = family_of(file);
   const std::string shard = shard_of(file);
   return kind.empty() || shard.empty() ? kind + shard : kind + "; " + shard;

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 
@@ -14,7 +16,10 @@ namespace ladon::weights {
 // Recognises a file that is not a safetensors file by its first bytes: a pointer of Git LFS, an index of shards, ..
 std::string kind_of_content(std::span<const std::byte> bytes);
 
-// Recognises a LoRA adapter, a shard of a checkpoint, and the tensor names of other families of models.
+// Recognises weights that GPTQ, AWQ, compressed-tensors or bitsandbytes packed.
+std::string packed_weights_in(const std::map<std::string, files::Tensor, std::less<>>& tensors);
+
+// Recognises packed weights, a LoRA adapter, a shard of a checkpoint, and the tensor names of other families of models.
 std::string kind_of_file(const files::Safetensors& file);
 
 }  // namespace ladon::weights

@@ -42,6 +42,18 @@ TEST_CASE("the table of --dry-run") {
   CHECK(answer.out.find("Bytes of the weights: ") != std::string::npos);
 }
 
+TEST_CASE("--budget and --keep choose linear maps with 8 bits") {
+  const std::string gpt = "'" + families_folder + "/gpt2' --dry-run --precision ";
+  const Answer answer = run(gpt + "int4 --keep linear2 --keep 'layers[.]0'");
+  CHECK(answer.status == 0);
+  CHECK(answer.out.find("% of the bytes of int8. 8 bits have: layers.0 layers.1.linear2\n") != std::string::npos);
+  const Answer whole = run(gpt + "int4 --budget 100");
+  CHECK(whole.out.find("take 100% of the bytes of int8") != std::string::npos);
+  examples::check_refused(run(gpt + "int4 --budget 1"), 1, "--budget is 1%, and the weights take ");
+  examples::check_refused(run(gpt + "int4 --keep '('"), 2, "'(' is not a regular expression");
+  examples::check_refused(run(gpt + "int8 --keep linear2"), 2, "need --precision int4 or rotated_int4");
+}
+
 TEST_CASE("a model that Ladon lacks is named, and nothing is written") {
   const TemporaryFolder folder;
   (void)folder.file("config.json", R"({"model_type": "mixtral", "num_local_experts": 8})");
@@ -63,13 +75,16 @@ TEST_CASE("what is not the folder of a model is named, with the way out") {
   CHECK(complaint("bert-base-uncased").find("ladon-import downloads nothing") != std::string::npos);
   CHECK(complaint(folder.path()).find("expected config.json") != std::string::npos);
   (void)folder.file("model.gguf", "GGUF");
-  CHECK(complaint(folder.path()).find("found model.gguf, which is not read") != std::string::npos);
+  CHECK(complaint(folder.path()).find("found model.gguf: a GGUF file is not read") != std::string::npos);
+  CHECK(complaint(folder.path() / "model.gguf").find("whose weights Ladon quantises itself") != std::string::npos);
   (void)folder.file("adapter_config.json", R"({"peft_type": "LORA"})");
   std::filesystem::remove(folder.path() / "model.gguf");
   CHECK(complaint(folder.path()).find("found an adapter (adapter_config.json): merge it") != std::string::npos);
   (void)folder.file("config.json", R"({"model_type": "gpt2"})");
   CHECK(complaint(folder.path() / "config.json").find("name the folder that contains config.json") !=
         std::string::npos);
+  (void)folder.file("model.gguf", "GGUF");
+  CHECK(complaint(folder.path()).find("found model.gguf: a GGUF file is not read") != std::string::npos);
   (void)folder.file("pytorch_model.bin", "PK");
   CHECK(complaint(folder.path()).find("pytorch_model.bin is not read: save_pretrained") != std::string::npos);
 }

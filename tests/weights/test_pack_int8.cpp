@@ -176,6 +176,13 @@ TEST_CASE("an int4 member takes no int8 weights") {
         std::string::npos);
 }
 
+TEST_CASE("weights of GPTQ are named as such") {
+  Checkpoint checkpoint;
+  checkpoint.add("linear1.qweight", "I32", "[1,4]", std::string(16, 'x')).add("linear1.bias", 4, 1);
+  CHECK(complaint(checkpoint, "linear1_weight 4 8 int4\nlinear1_bias 4\n", "")
+            .find("the checkpoint has weights of GPTQ or AWQ, such as \"linear1.qweight\"") != std::string::npos);
+}
+
 TEST_CASE("the sign of the scales tells whether int8 weights are rotated") {
   const std::string rotated = "linear1_weight 1 8 int8 rotated\n", plain = "linear1_weight 1 8 int8\n";
   const auto with_scale = [](float scale) {

@@ -131,6 +131,16 @@ TEST_CASE("4-bit numbers equal those of ladon::quantise_int4; embeddings get 8 b
         std::string::npos);
 }
 
+TEST_CASE("weights that another program packed are refused") {
+  for (const char* name : {"a.qweight", "a.weight_packed", "a.weight.absmax"}) {
+    Checkpoint packed;
+    packed.add(name, "I32", "[2,2]", std::string(16, 'x')).add("norm.weight", 2, 1).add("head.weight", 2, 2, 1);
+    const std::string error = error_of_planning(packed);
+    CHECK(error.find("such as \"" + std::string(name) + "\", which Ladon does not read") != std::string::npos);
+    CHECK(error.find("--bits 4") != std::string::npos);
+  }
+}
+
 TEST_CASE("F16 and BF16 weights are widened first; the scales are F32") {
   Checkpoint checkpoint;
   checkpoint.add("one_byte", "U8", "[1]", "x");

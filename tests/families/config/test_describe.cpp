@@ -66,6 +66,11 @@ TEST_CASE("what Ladon lacks") {
              R"(config.json: "rope_parameters": "rope_type" is "spiral")"));
   CHECK(says(error(small("llama", R"("quantization_config": {"quant_method": "gptq", "bits": 4})")),
              R"("quantization_config": "quant_method" is "gptq")"));
+  CHECK(says(error(small("llama", R"("quantization_config": {"quant_method": "awq", "bits": 4})")),
+             "take the model as it was before, and choose --precision"));
+  CHECK(says(error(small("llama", R"("quantization_config": {"quant_method": "compressed-tensors",
+      "format": "pack-quantized"})")),
+             R"("quantization_config": "format" is "pack-quantized")"));
   CHECK(model(small("llama", R"("quantization_config": {"quant_method": "compressed-tensors",
       "config_groups": {"group_0": {"weights": {"num_bits": 8}, "targets": ["Linear"]}}})"))
             .layers == 4);
