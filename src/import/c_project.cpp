@@ -221,7 +221,7 @@ cmake_minimum_required(VERSION 3.25)
 project(@NAME@ LANGUAGES C CXX)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  set(CMAKE_BUILD_TYPE Release)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
 endif()
 set(LADON_SOURCE_DIR "" CACHE PATH "Ladon's sources; empty: an installed copy")
 set(CHECKPOINT "@CHECKPOINT@" CACHE PATH "The folder of the model")

@@ -229,7 +229,8 @@ std::string cmake_text(const Program& program) {
          name +
          " LANGUAGES CXX)\n\n"
          "if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)\n"
-         "  set(CMAKE_BUILD_TYPE Release)\nendif()\n"
+         "  set(CMAKE_BUILD_TYPE Release CACHE STRING \"Debug, Release, RelWithDebInfo or MinSizeRel\" "
+         "FORCE)\nendif()\n"
          "set(LADON_SOURCE_DIR \"\" CACHE PATH \"Ladon's sources; empty: an installed copy\")\n"
          "if(LADON_SOURCE_DIR)\n"
          "  set(LADON_BUILD_SAFETENSORS ON)\n"

@@ -32,6 +32,8 @@ TEST_CASE("a project has five files") {
   CHECK(answer.err.empty());
   for (const char* name : {"my_gpt.hpp", "my_gpt_weights.hpp", "my_gpt_weights.cpp", "main.cpp", "CMakeLists.txt"})
     CHECK(std::filesystem::exists(out / name));
+  // A program that adds the project must be compiled as the project is: the cache also holds for the program.
+  CHECK(examples::has(examples::content_of(out / "CMakeLists.txt"), "set(CMAKE_BUILD_TYPE Release CACHE "));
 }
 
 TEST_CASE("the table of --dry-run") {
