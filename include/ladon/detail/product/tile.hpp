@@ -185,13 +185,13 @@ struct MicroKernel {
       const std::size_t end = inner - (inner - k) % features;
       if constexpr (target::Current::separates_rows && D::rows == 1) {
         if (!std::is_constant_evaluated()) {
-          SeparateRows<Matrix, Rows> rows(w.columns_from(k));
+          SeparateRows<Matrix, Rows> separate(w.columns_from(k));
           // `opaque`: the compiler would count the steps, which takes another instruction.
           const Element* const last = opaque(panel + end * Width);
           for (const Element* next = panel + k * Width; next != last; next += features * Width, k += features) {
             ahead.before(k);
-            step<D, Width, first>(rows, next);
-            rows.advance(features);
+            step<D, Width, first>(separate, next);
+            separate.advance(features);
           }
           k = end;
         }
