@@ -97,8 +97,8 @@ struct Linear {
 // weight[r] approximates row r of the product of the float matrix and the rotation matrix.
 //
 // With 4 bits, `int8_weight` may point to int8 weights [Out][In], which take the place of `weight`: some linear maps of
-// a model may be more accurate than others. A product of several tokens copies their rows
-// where it would expand 4-bit weights.
+// a model may be more accurate than others. A product of several tokens copies their rows where it would expand 4-bit
+// weights.
 template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits, bool Rotated, int WeightBits>
 struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated, WeightBits>> {
   static_assert(

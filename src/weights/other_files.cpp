@@ -37,7 +37,7 @@ constexpr Sign families[] = {
 };
 
 // The ends of the names of tensors that other programs quantised.
-constexpr Sign packed[] = {
+constexpr Sign packed_formats[] = {
     {".qweight", "GPTQ or AWQ"},
     {".weight_packed", "compressed-tensors with packed integers"},
     {".weight.absmax", "bitsandbytes"},
@@ -98,7 +98,7 @@ std::string kind_of_content(std::span<const std::byte> bytes) {
 }
 
 std::string packed_weights_in(const std::map<std::string, files::Tensor, std::less<>>& tensors) {
-  for (const Sign& sign : packed)
+  for (const Sign& sign : packed_formats)
     for (const auto& [name, tensor] : tensors)
       if (name.ends_with(sign.part))
         return "the checkpoint has weights of " + std::string(sign.meaning) + ", such as " + files::in_quotes(name) +
