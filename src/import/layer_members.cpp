@@ -210,8 +210,9 @@ void expect_layers(const std::filesystem::path& folder, const Program& program, 
     model.precision = program.choices.precision;
     const weights::Spec spec = weights::parse_spec(layer_members(model, stack.attends_memory), "ladon-import");
     const std::string config = config_of(stack);
-    const weights::Found found = weights::find_tensors(
-        file, name, spec, stack.prefix, "the tensors are not those of " + config + program.choices.behind_missing);
+    const std::string behind_missing =
+        std::string("the tensors are not those of ").append(config).append(program.choices.behind_missing);
+    const weights::Found found = weights::find_tensors(file, name, spec, stack.prefix, behind_missing);
     if (!found.left_out.empty())
       throw files::Error(name + ": the layers " + files::in_quotes(stack.prefix) + " of " + config +
                          " have no place for " + files::in_quotes(found.left_out[0]));

@@ -76,6 +76,12 @@ std::string complaint(const files::Tensor& tensor, const Piece& piece) {
   return size_complaint(tensor);
 }
 
+std::string kept_in_float(const std::string& dtype, const std::string& type, const std::string& quantised,
+                          const std::string& found) {
+  return "expected dtype " + dtype + ", because the file has " + type + " weights such as " + in_quotes(quantised) +
+         ", found " + in_quotes(found) + ": a linear map that was kept in float does not fit a kernel of " + type;
+}
+
 // Checks the tensors that find_tensors has found for one member of the kernel's weights, and adds the errors to
 // `problems`.
 class SourceCheck {
@@ -96,10 +102,7 @@ class SourceCheck {
       if (member.is_quantised() && tensor.dtype == dtype) {
         check_quantised(member, piece, tensor);
       } else if (member.is_quantised() && !quantised.empty()) {
-        add(member, piece.tensor,
-            "expected dtype " + dtype + ", because the file has " + type + " weights such as " + in_quotes(quantised) +
-                ", found " + in_quotes(tensor.dtype) +
-                ": a linear map that was kept in float does not fit a kernel of " + type);
+        add(member, piece.tensor, kept_in_float(dtype, type, quantised, tensor.dtype));
       } else {
         add(member, piece.tensor, complaint(tensor, piece));
       }
