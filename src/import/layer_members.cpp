@@ -184,6 +184,12 @@ class MixtureMaker {
   std::uint64_t bytes_ = 0, all_int8_ = 0;
 };
 
+files::Error no_place(const std::string& name, const std::string& prefix, const std::string& config,
+                      const std::string& tensor) {
+  return files::Error(name + ": the layers " + files::in_quotes(prefix) + " of " + config + " have no place for " +
+                      files::in_quotes(tensor));
+}
+
 }  // namespace
 
 std::vector<std::string> int8_members(Model model, bool attends_memory, const Choices& choices, double& share) {
@@ -213,9 +219,7 @@ void expect_layers(const std::filesystem::path& folder, const Program& program, 
     const std::string behind_missing =
         std::string("the tensors are not those of ").append(config).append(program.choices.behind_missing);
     const weights::Found found = weights::find_tensors(file, name, spec, stack.prefix, behind_missing);
-    if (!found.left_out.empty())
-      throw files::Error(name + ": the layers " + files::in_quotes(stack.prefix) + " of " + config +
-                         " have no place for " + files::in_quotes(found.left_out[0]));
+    if (!found.left_out.empty()) throw no_place(name, stack.prefix, config, found.left_out[0]);
   }
 }
 
