@@ -61,11 +61,11 @@ constexpr std::size_t image_bytes_of(Weights weights) noexcept {
 template <class Weights>
 inline constexpr std::size_t image_bytes = image_bytes_of(Weights{});
 
-// Returns the size that the header of an image states.
+// Returns the size that the header of an image states, or its lower half if std::size_t has 32 bits.
 inline std::size_t stated_image_bytes(const void* image) noexcept {
-  std::uint64_t bytes = 0;
+  std::size_t bytes = 0;
   std::memcpy(&bytes, static_cast<const std::byte*>(image) + 8, sizeof bytes);
-  return static_cast<std::size_t>(bytes);
+  return bytes;
 }
 
 template <class Weights>
@@ -82,8 +82,9 @@ inline constexpr std::uint64_t layout_mark = [] {
 template <class Weights>
 void write_image(const Weights& weights, std::byte* image) noexcept {
   static_assert(detail::is_little_endian<Weights>, "ladon: images are little-endian");
-  const std::uint64_t numbers[] = {image_bytes_of(weights), layout_mark<Weights>};
-  std::memset(image, 0, static_cast<std::size_t>(numbers[0]));
+  const std::size_t bytes_of_image = image_bytes_of(weights);
+  const std::uint64_t numbers[] = {bytes_of_image, layout_mark<Weights>};
+  std::memset(image, 0, bytes_of_image);
   std::memcpy(image, "ladonimg", 8);
   std::memcpy(image + 8, numbers, sizeof numbers);
   std::byte* next = image + image_alignment;
