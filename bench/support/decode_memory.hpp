@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include <ladon/ladon.hpp>
@@ -35,27 +36,21 @@ class DecodeMemory {
     linear.weight = make_of(weight);
     if constexpr (B == Bias::with) linear.bias = make(Out, 0.1f);
   }
-  template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits>
-  void make(Linear<Out, In, O, B, precision::Int8<Bits>>& linear) {
+  template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits, int WeightBits>
+  void make(Linear<Out, In, O, B, precision::Int8<Bits, false, WeightBits>>& linear) {
+    using Integers = std::remove_reference_t<decltype(linear)>;
     const std::vector<float> numbers = random_numbers(Out * In, deviation(In));
-    std::vector<std::int8_t> weight(Out * In);
+    const Linear<Out, In, O, Bias::without> floats{numbers.data()};
+    std::vector<typename Integers::Element> weight(Out * Integers::row_bytes);
     std::vector<float> scale(Out);
     std::vector<std::int32_t> row_sum(Out);
-    quantise(Linear<Out, In, O, Bias::without>{numbers.data()}, weight.data(), scale.data());
-    row_sums<Out, In>(weight.data(), row_sum.data());
-    linear.weight = make_of(weight);
-    linear.scale = make_of(scale);
-    linear.row_sum = make_of(row_sum);
-    if constexpr (B == Bias::with) linear.bias = make(Out, 0.1f);
-  }
-  template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits>
-  void make(Linear<Out, In, O, B, precision::Int4<Bits>>& linear) {
-    const std::vector<float> numbers = random_numbers(Out * In, deviation(In));
-    std::vector<std::uint8_t> weight(Out * int4_row_bytes(In));
-    std::vector<float> scale(Out);
-    std::vector<std::int32_t> row_sum(Out);
-    quantise_int4(Linear<Out, In, O, Bias::without>{numbers.data()}, weight.data(), scale.data());
-    int4_row_sums<Out, In>(weight.data(), row_sum.data());
+    if constexpr (WeightBits == 4) {
+      quantise_int4(floats, weight.data(), scale.data());
+      int4_row_sums<Out, In>(weight.data(), row_sum.data());
+    } else {
+      quantise(floats, weight.data(), scale.data());
+      row_sums<Out, In>(weight.data(), row_sum.data());
+    }
     linear.weight = make_of(weight);
     linear.scale = make_of(scale);
     linear.row_sum = make_of(row_sum);
