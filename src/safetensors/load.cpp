@@ -103,6 +103,12 @@ bool has_other_epsilons(std::string_view convention) {
          std::ranges::find(others, convention.substr(beginning.size())) != std::end(others);
 }
 
+// Returns whether `member` is the name of the linear map of this line, or of its layer.
+bool belongs_to(std::string_view line, const std::string& member) {
+  const std::string_view name = line.substr(0, line.find("_weight "));
+  return name == member || (name.starts_with(member) && name[member.size()] == '.');
+}
+
 }  // namespace
 
 std::vector<const std::byte*> find(const File& file, const std::string& members, const std::string& prefix, bool strict,
@@ -154,10 +160,7 @@ std::vector<const std::byte*> find_part(const File& file, const std::string& nam
 }
 
 bool is_int8_member(const std::string& line, const std::vector<std::string>& int8_members) {
-  const std::string_view name = std::string_view(line).substr(0, line.find("_weight "));
-  return std::ranges::any_of(int8_members, [&](const std::string& member) {
-    return name == member || (name.starts_with(member) && name[member.size()] == '.');
-  });
+  return std::ranges::any_of(int8_members, [&](const std::string& member) { return belongs_to(line, member); });
 }
 
 std::string with_int8_members(const std::string& members, const std::vector<std::string>& int8_members) {
@@ -166,10 +169,12 @@ std::string with_int8_members(const std::string& members, const std::vector<std:
   for (std::size_t begin = 0; begin < members.size();) {
     const std::size_t end = members.find('\n', begin) + 1;
     std::string line = members.substr(begin, end - begin);
-    if (const std::size_t type = line.find(" int4"); type != line.npos && is_int8_member(line, int8_members)) {
-      line.replace(type, 5, " int8");
-      for (std::size_t i = 0; i < found.size(); ++i)
-        if (is_int8_member(line, {int8_members[i]})) found[i] = true;
+    if (const std::size_t type = line.find(" int4"); type != line.npos) {
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        if (!belongs_to(line, int8_members[i])) continue;
+        line[type + 4] = '8';
+        found[i] = true;
+      }
     }
     result += line;
     begin = end;
