@@ -11,6 +11,7 @@
 #   IMAGE <file>      the file of all weights, if another build has made it; needed in a cross build with WEIGHTS inside
 #   TOKENS <n>        the largest number of tokens of a call
 #   PRECISION float32|bfloat16|int8|rotated_int8|int4|rotated_int4      of the weights of linear maps
+#   BUDGET <percent>, KEEP <regex>...    with int4 or rotated_int4: 8 bits for some linear maps (docs/precision.md)
 #   WEIGHTS inside|mapped    whether the library contains the weights, or <name>_start gets them from the program
 #   CHECK <io.safetensors>    the build computes the recorded inputs given.<input>, and fails if the results differ from
 #                     the tensors last, pooled or answer of the file, as far as it has them. The file must have one of
@@ -33,7 +34,7 @@ function(ladon_add_model NAME)
     message(FATAL_ERROR "ladon_add_model: the name is '${NAME}'; allowed: lower-case letters, digits and _")
   endif()
   ladon_kernel_check_project()
-  cmake_parse_arguments(arg "DISPATCH" "FOLDER;SOURCES;IMAGE;TOKENS;PRECISION;WEIGHTS;CHECK;ARCH;OPTIMIZE" "" ${ARGN})
+  cmake_parse_arguments(arg "DISPATCH" "FOLDER;SOURCES;IMAGE;TOKENS;PRECISION;BUDGET;WEIGHTS;CHECK;ARCH;OPTIMIZE" "KEEP" ${ARGN})
   foreach(choice "WEIGHTS inside|mapped" "PRECISION float32|bfloat16|int8|rotated_int8|int4|rotated_int4")
     string(REGEX MATCH "([A-Z]+) (([^|]+).*)" found ${choice})
     if(NOT DEFINED arg_${CMAKE_MATCH_1})
@@ -47,15 +48,14 @@ function(ladon_add_model NAME)
   list(JOIN arg_UNPARSED_ARGUMENTS " " unknown)
   set(problem "")
   if(unknown)
-    set(problem "'${unknown}' is unknown; allowed: FOLDER, SOURCES, IMAGE, TOKENS, PRECISION, WEIGHTS, CHECK, ARCH, \
-OPTIMIZE, each with a value, and DISPATCH")
+    set(problem "'${unknown}' is unknown; allowed: FOLDER, SOURCES, IMAGE, TOKENS, PRECISION, BUDGET, KEEP, WEIGHTS, CHECK, \
+ARCH, OPTIMIZE, each with a value, and DISPATCH")
   elseif(arg_KEYWORDS_MISSING_VALUES)
     set(problem "no value is given for ${arg_KEYWORDS_MISSING_VALUES}")
   elseif(NOT DEFINED arg_FOLDER AND NOT (DEFINED arg_SOURCES AND (DEFINED arg_IMAGE OR NOT needs_image)))
     set(problem "FOLDER is missing, the folder of a model with config.json")
-  elseif(EMSCRIPTEN AND arg_PRECISION MATCHES "int4$")
-    set(problem "PRECISION is ${arg_PRECISION}; the package for JavaScript cannot load weights of 4 bits, so for \
-WebAssembly allowed: float32, bfloat16, int8, rotated_int8")
+  elseif(DEFINED arg_SOURCES AND (DEFINED arg_BUDGET OR DEFINED arg_KEEP))
+    set(problem "BUDGET and KEEP go with FOLDER alone; for SOURCES, give ladon-import the options --budget and --keep")
   endif()
   if(problem)
     message(FATAL_ERROR "ladon_add_model(${NAME}): ${problem}")
@@ -134,6 +134,12 @@ macro(ladon_model_sources)
     if(DEFINED arg_TOKENS)
       list(APPEND options --tokens ${arg_TOKENS})
     endif()
+    if(DEFINED arg_BUDGET)
+      list(APPEND options --budget ${arg_BUDGET})
+    endif()
+    foreach(kept IN LISTS arg_KEEP)
+      list(APPEND options --keep ${kept})
+    endforeach()
     list(TRANSFORM ladon_model_files PREPEND ${model_sources}/${NAME} OUTPUT_VARIABLE outputs)
     add_custom_command(OUTPUT ${outputs} COMMAND ${tool} ${arg_FOLDER} --c-sources ${model_sources} ${options}
       DEPENDS ${model_inputs} ${tool} VERBATIM COMMENT "Sources of the model ${NAME}")

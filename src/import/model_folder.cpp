@@ -5,11 +5,14 @@
 #include <cctype>
 #include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "config.hpp"
 #include "layer_members.hpp"
+#include "mapped_file.hpp"
 #include "other_files.hpp"
 #include "replace_file.hpp"
 #include "safetensors.hpp"
@@ -114,6 +117,9 @@ bool has_tokenizer(const fs::path& folder) {
   const std::string kind = weights::kind_of_content(mapped.bytes());
   if (!kind.empty() && mapped.bytes()[0] != std::byte{'{'})
     throw files::Error(files::utf8_of(file) + ": expected the tokenizer as JSON, found " + kind);
+  // `accept` makes no objects, as tokenizers have up to 20 MB. The error says where the text ends to be JSON.
+  const auto* const text = reinterpret_cast<const char*>(mapped.bytes().data());
+  if (!nlohmann::json::accept(text, text + mapped.bytes().size())) (void)families::read_json(file);
   return true;
 }
 

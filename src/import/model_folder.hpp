@@ -13,7 +13,7 @@ namespace ladon::import {
 // Throws Error if `folder` is not the folder of a model.
 void expect_model_folder(const std::filesystem::path& folder);
 
-// Returns whether the folder has a tokenizer.json. Throws Error if the file is a pointer of Git LFS or a page of HTML.
+// Returns whether the folder has a tokenizer.json. Throws Error if the file is not JSON.
 bool has_tokenizer(const std::filesystem::path& folder);
 
 class ModelFolder {

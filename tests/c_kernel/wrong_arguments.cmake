@@ -45,6 +45,8 @@ if(NOT CMAKE_CROSSCOMPILING)
     ${add_model} "ladon_add_model(one TOKENS 8)")
   ladon_add_wrong_project(model_argument "'DISPACH' is unknown. allowed: FOLDER, SOURCES" "project(x LANGUAGES CXX)"
     ${add_model} "ladon_add_model(one FOLDER nowhere DISPACH)")
+  ladon_add_wrong_project(model_budget "for SOURCES, give ladon-import the options --budget" "project(x LANGUAGES CXX)"
+    ${add_model} "ladon_add_model(one SOURCES there IMAGE there BUDGET 77)")
 endif()
 
 # Tests that make_kernel.cmake refuses a setting behind -P.

@@ -115,7 +115,7 @@ TEST_CASE("tensors that contradict config.json are named, with the sizes in conf
   CHECK(examples::has(complaint(R"("vocab_size": )", R"("vocab_size": 1)"), R"(("vocab_size" is 1)"));
 }
 
-TEST_CASE("a tokenizer.json that Git LFS has not fetched is named") {
+TEST_CASE("a tokenizer.json that Git LFS has not fetched, or that ends too early, is named") {
   const TemporaryFolder folder;
   for (const char* name : {"config.json", "model.safetensors"})
     std::filesystem::copy_file(std::filesystem::path(families_folder) / "gpt2" / name, folder.path() / name);
@@ -123,6 +123,8 @@ TEST_CASE("a tokenizer.json that Git LFS has not fetched is named") {
   const Answer answer = run("'" + folder.path().string() + "' --dry-run");
   CHECK(answer.status == 1);
   CHECK(examples::has(answer.err, "tokenizer.json: expected the tokenizer as JSON, found a pointer of Git LFS"));
+  (void)folder.file("tokenizer.json", "{\"version\": \"1.0\",");
+  CHECK(examples::has(run("'" + folder.path().string() + "' --dry-run").err, "tokenizer.json: is not valid JSON"));
 }
 
 TEST_CASE("wrong usage") {
