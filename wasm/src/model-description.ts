@@ -52,7 +52,7 @@ export interface ModelDescription {
   readonly version: string;
   readonly name: string;
   readonly variant: Variant;
-  readonly precision: "float32" | "bfloat16" | "int8" | "rotated_int8";
+  readonly precision: "float32" | "bfloat16" | "int8" | "rotated_int8" | "int4" | "rotated_int4";
   readonly inputs: readonly ModelInput[];
   readonly functions: readonly ModelFunction[];
   /** Undefined if the model writes no texts. */

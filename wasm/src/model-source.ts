@@ -41,7 +41,7 @@ const moduleOf = async (source: any, variant: Variant, signal?: AbortSignal): Pr
 };
 
 /**
- * Compiles a module for this engine. A relaxed module with int8 weights is replaced by the SIMD module if the engine
+ * Compiles a module for this engine. A relaxed module with int8 or int4 weights is replaced by the SIMD module if the engine
  * computes wrong relaxed dot products.
  */
 export const loadModule = async (
@@ -53,7 +53,7 @@ export const loadModule = async (
   if (variant != null && !supported.includes(variant)) fail("unsupported", "variant", supported, variant);
   const module = await moduleOf(source, variant ?? supported[0]!, signal);
   const { precision, variant: found } = describeModel(module);
-  const isProbed = found === "relaxed" && /int8/.test(precision);
+  const isProbed = found === "relaxed" && /int[48]$/.test(precision);
   if (!isProbed || (await relaxedDot()) !== "wrong") return module;
   const other = await moduleOf(source, "simd", signal);
   if (describeModel(other).variant === "relaxed") {
