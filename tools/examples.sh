@@ -5,13 +5,24 @@
 
 examples=(hello date_reader minilm stories keywords)
 
-# run_example NAME ARGS...: builds an example, downloads its model if necessary, and runs the example. All examples have
-# one build folder, so that their common libraries are compiled once. The file `names` in this folder lists the examples
-# that were built before.
+# run_example NAME ARGS...: builds an example, downloads its model if necessary, and runs the example. If `./dev test` has
+# configured its build folder, this function builds there, because the tests need the examples, too.
 run_example() {
-  local name=$1 dir=$builds/examples names args=()
+  local name=$1 dir=$builds/native
   shift
   [[ " ${examples[*]} " = *" $name "* ]] || die "no example is called '$name'; there are ${examples[*]}"
+  if [ -e "$dir/dev-configured" ]; then build "$dir" "$name"; else dir=$builds/examples; build_example "$name" "$dir"; fi
+  case $name in
+    minilm) fetch_model "$@" ;;
+    keywords) fetch_keywords "$@" ;;
+  esac
+  exec "$dir/examples/$name/$name" "$@"
+}
+
+# build_example NAME DIR: builds an example without tests. All examples have one build folder, so that their common
+# libraries are compiled once. The file `names` in this folder lists the examples that were built before.
+build_example() {
+  local name=$1 dir=$2 names args=()
   need c++ cmake ninja xsimd/xsimd.hpp
   if [ "$name" != hello ]; then need CLI/CLI.hpp; fi
   case $name in
@@ -28,11 +39,6 @@ run_example() {
     -DLADON_BUILD_WEIGHTS_TOOL=OFF -DLADON_WERROR="${CI:+ON}" "${args[@]}"
   build "$dir" "$name"
   printf '%s\n' "$names" >"$dir/names"
-  case $name in
-    minilm) fetch_model "$@" ;;
-    keywords) fetch_keywords "$@" ;;
-  esac
-  exec "$dir/examples/$name/$name" "$@"
 }
 
 # need_examples THING...: installs the packages that the build of the examples needs, and each THING (see `need`). The

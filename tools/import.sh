@@ -68,16 +68,20 @@ weights_of() {
   if [ -e "$1/model.onnx" ] || [ -e "$1/onnx/model.onnx" ]; then printf '%s\n' "$2/weights"; else printf '%s\n' "$1"; fi
 }
 
-# Builds ladon-import, and prints its path.
+# Builds ladon-import, and prints its path. If `./dev test` has configured its build folder, the program is built there.
 import_tool() {
-  local dir=$builds/import-tool
+  local dir=$builds/native
+  if [ ! -e "$dir/dev-configured" ]; then dir=$builds/import-tool; configure_import_tool "$dir"; fi
+  build "$dir" ladon_import
+  printf '%s\n' "$dir/src/import/ladon-import"
+}
+
+configure_import_tool() {
   need c++ cmake ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp protozero/pbf_reader.hpp
   # The tool reads names and sizes, and writes texts, so it needs neither optimisation nor vectors. Compared with -O1 and
   # xsimd, compilation takes two thirds of the processor time (g++ 12).
-  configure "$dir" --preset native -DLADON_EXAMPLES= -DLADON_BUILD_BENCH=OFF -DLADON_BUILD_TESTS=OFF \
+  configure "$1" --preset native -DLADON_EXAMPLES= -DLADON_BUILD_BENCH=OFF -DLADON_BUILD_TESTS=OFF \
     -DLADON_ARRAY_LANES=4 -DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_FLAGS_RELEASE="-O0 -DNDEBUG"
-  build "$dir" ladon_import
-  printf '%s\n' "$dir/src/import/ladon-import"
 }
 
 # check_import TOOL FOLDER CPP IO PRECISION [CMAKE ARGS...]: builds and runs the program in the folder CPP.
