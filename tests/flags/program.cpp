@@ -2,7 +2,8 @@
 // the meaning of float arithmetic. With these flags, std::isfinite may be wrong, so the program looks at bits.
 //
 // Prints the largest errors, and a hash of the results. Fails if an error is too large. With FLUSH=1, the program sets
-// the processor to flush subnormals to zero. With KERNEL=1, a kernel of ladon_add_kernel computes the float32 layer.
+// the processor to flush subnormals to zero. With KERNEL=1, a kernel of ladon_add_kernel computes the float32 layer,
+// and there is no int8 layer.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -185,10 +186,14 @@ int main() {
                                       .norm2 = {.weight = gain, .bias = shift}});
 #endif
   const bool right = check("float32", false, 2e-6);
+#if KERNEL
+  return right ? 0 : 1;
+#else
   run<ladon::PrecisionKind::int8>({.attention = {.in_proj = in_proj.integers(), .out_proj = out_proj.integers()},
                                    .linear1 = linear1.integers(),
                                    .linear2 = linear2.integers(),
                                    .norm1 = {.weight = gain, .bias = shift},
                                    .norm2 = {.weight = gain, .bias = shift}});
   return check("int8", true, 2e-2) && right ? 0 : 1;
+#endif
 }

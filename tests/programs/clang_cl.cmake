@@ -1,8 +1,9 @@
-# cmake -DCOMPILER=<clang-cl> -DINCLUDE=<folder> -DFOLDER=<folder> [-DMINGW=<g++ of MinGW> -DXSIMD=<folder>]
-#   -P clang_cl.cmake
+# cmake -DCOMPILER=<clang-cl> -DINCLUDE=<folder> -DFOLDER=<folder> -DSET=<test set>
+#   [-DMINGW=<g++ of MinGW> -DXSIMD=<folder>] -P clang_cl.cmake
 # Compiles clang_cl.cpp by clang-cl, with the flags of ladon::native for each instruction set. The compiler must know
 # all flags (-Werror), select the instruction set, and fuse no product with a sum, even if the program has /fp:fast.
-# With MINGW, also compiles all classes. The headers of MinGW then replace those of Windows.
+# With MINGW, also compiles all classes. The headers of MinGW then replace those of Windows. The usual test set compiles
+# them for the instruction sets with none, with some and with all of the macros below.
 cmake_minimum_required(VERSION 3.25)
 set(root ${CMAKE_CURRENT_LIST_DIR}/../..)
 # The variables that CMake sets in a build with clang-cl.
@@ -46,7 +47,7 @@ foreach(arch sse2 avx2 avx_vnni avx512 avx512_vnni avx512_bf16)
   if(text MATCHES "fmadd" OR NOT text MATCHES "mulss" OR NOT text MATCHES "addss")
     message(FATAL_ERROR "${arch}: ${float_flags} should keep a product and a sum apart:\n${text}")
   endif()
-  if(MINGW)
+  if(MINGW AND (arch MATCHES "^(sse2|avx_vnni|avx512_bf16)$" OR NOT SET STREQUAL "usual"))
     list(TRANSFORM classes REPLACE "^--$" "${float_flags};${arch_flags};--" OUTPUT_VARIABLE command)
     run(said ${command})
   endif()

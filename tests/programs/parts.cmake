@@ -1,24 +1,30 @@
-# cmake -DCOMPILER=<compiler> -DINCLUDE=<folder> -DFOLDER=<folder> [-DLTO=1] -P parts.cmake
+# cmake -DCOMPILER=<compiler> -DINCLUDE=<folder> -DFOLDER=<folder> -DSET=<test set> [-DLTO=1] -P parts.cmake
 # Makes one program of parts that are compiled for different instruction sets, with different optimisation and with
 # different settings of Ladon. The linker keeps one of several equal functions. So the program is linked in two orders,
-# and each part must compute right numbers in both programs. With LTO, the linker also optimises across the parts.
+# and each part must compute right numbers in both programs. With LTO, the linker also optimises across the parts; the
+# usual test set then links only one of the two programs.
 cmake_minimum_required(VERSION 3.25)
 set(sse2 1 -march=x86-64)
 set(parts base avx2 avx512 small)
 set(base ${sse2} -O2)
 set(avx2 3 -march=x86-64-v3 -O1)
 set(avx512 4 -march=x86-64-v4 -O1)
+set(unoptimised_flags -O0 -DLADON_ALLOW_UNOPTIMIZED) # takes half of the compile time, and inlines no function
+set(orders forwards backwards)
 set(small ${sse2} -Os -DNDEBUG -DLADON_CONSTANT_EVALUATION=0 -DLADON_KEY_BLOCK=32)
 set(lto_flags "")
 if(LTO)
   set(lto_flags -flto)
+  if(SET STREQUAL "usual")
+    set(orders backwards)
+  endif()
 else()
   list(APPEND parts unity unoptimised arrays deterministic bare)
-  set(unity ${sse2} -O1)
-  set(unoptimised 3 -march=x86-64-v3 -O0 -DLADON_ALLOW_UNOPTIMIZED)
-  set(arrays 4 -march=x86-64-v4 -O1 -DLADON_ARRAY_LANES=4)
-  set(deterministic ${sse2} -O1 -DLADON_DETERMINISTIC=1)
-  set(bare ${sse2} -O1 -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffunction-sections)
+  set(unity ${sse2} ${unoptimised_flags})
+  set(unoptimised 3 -march=x86-64-v3 ${unoptimised_flags})
+  set(arrays 4 -march=x86-64-v4 ${unoptimised_flags} -DLADON_ARRAY_LANES=4)
+  set(deterministic ${sse2} ${unoptimised_flags} -DLADON_DETERMINISTIC=1)
+  set(bare ${sse2} ${unoptimised_flags} -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffunction-sections)
 endif()
 
 include(${CMAKE_CURRENT_LIST_DIR}/../support/run.cmake)
@@ -42,7 +48,7 @@ foreach(part IN LISTS parts)
   list(APPEND objects ${part}.o)
 endforeach()
 run(said ${compile} -O1 "-DPARTS=${all}" -c ${CMAKE_CURRENT_LIST_DIR}/main.cpp -o main.o)
-foreach(order forwards backwards)
+foreach(order IN LISTS orders)
   run(said ${COMPILER} -O1 ${lto_flags} main.o ${objects} -o ${order})
   run(said ${FOLDER}/${order})
   list(REVERSE objects)
