@@ -287,14 +287,13 @@ Real operand(Real x, bool in_pairs) {
 // Returns scale * q k^T, the score of every pair of query and key.
 Matrix scaled_scores(const Matrix& q, const Matrix& k, double scale, bool in_pairs) {
   const Real rounded_scale = rounded(scale, 0, 0, 3);  // 3 roundings: square root, quotient, and product with log2(e)
-  Matrix scaled = q, scores(q.rows, k.rows);
-  for (Real& feature : scaled.data) feature = rounded_scale * feature;
+  Matrix scaled = q, keys = k, scores(q.rows, k.rows);
+  for (Real& feature : scaled.data) feature = operand(rounded_scale * feature, in_pairs);
+  for (Real& feature : keys.data) feature = operand(feature, in_pairs);
   for (std::size_t i = 0; i < q.rows; ++i) {
     for (std::size_t j = 0; j < k.rows; ++j) {
       Sum score(0);
-      for (std::size_t c = 0; c < q.columns; ++c) {
-        score.add_product(operand(scaled(i, c), in_pairs), operand(k(j, c), in_pairs));
-      }
+      for (std::size_t c = 0; c < q.columns; ++c) score.add_product(scaled(i, c), keys(j, c));
       scores(i, j) = score.total();
     }
   }
@@ -346,7 +345,8 @@ Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, const Score& 
   const Matrix scaled = scaled_scores(rotate(q, form.rotary, form.rotary.first_query),
                                       rotate(k, form.rotary, form.rotary.first_key), form.scale, form.in_pairs);
   const Matrix capped = capped_scores(scaled, form.softcap), masked = masked_scores(capped, form, head, may_see);
-  Matrix out(q.rows, v.columns), weights(q.rows, k.rows);
+  Matrix out(q.rows, v.columns), weights(q.rows, k.rows), values = v;
+  for (Real& value : values.data) value = operand(value, form.in_pairs);
   const double sink = form.sinks.empty() ? -infinity : static_cast<double>(form.sinks[head]);
   for (std::size_t i = 0; i < q.rows; ++i) {
     double maximum = sink;
@@ -367,7 +367,7 @@ Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, const Score& 
     for (std::size_t c = 0; c < v.columns; ++c) {
       Sum mean(0);
       for (std::size_t j = 0; j < k.rows; ++j) {
-        if (is_seen(masked(i, j))) mean.add_product(weights(i, j), operand(v(j, c), form.in_pairs));
+        if (is_seen(masked(i, j))) mean.add_product(weights(i, j), values(j, c));
       }
       out(i, c) = mean.total() * share;
       if (!form.in_pairs) continue;
