@@ -68,7 +68,7 @@ TEST_CASE("beyond a register: a cache, and a ring") {
 TEST_CASE("beyond a register: encoder layer") {
   constexpr ladon::Model config{
       .feed_forward = 35, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre};
-  check_encoder(layer_subject<S{.queries = 21, .model = 128, .heads = 1}, config, Padding, InProj>(),
+  check_encoder(layer_without_maps<S{.queries = 21, .model = 128, .heads = 1}, config, Padding, InProj>(),
                 {.layer = config});
 }
 #endif

@@ -46,7 +46,7 @@ std::uint16_t rounded(float x) { return ladon::to_bfloat16(x).bits; }
 
 template <S Shape, Model Config, class Mask, class Layout>
 void check_layer() {
-  check_encoder(layer_subject<Shape, Config, Mask, Layout>(),
+  check_encoder(layer_without_maps<Shape, Config, Mask, Layout>(),
                 {.layer = Config,
                  .projections = Layout::projections,
                  .output = Layout::output,
@@ -122,8 +122,8 @@ TEST_CASE("bfloat16: an output projection of two features") {
 }
 
 TEST_CASE("bfloat16: a single token") {
-  check_attention(attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, Unmasked,
-                                    BFloat16<InProj>>());
+  check_attention(attention_without_maps<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, Unmasked,
+                                         BFloat16<InProj>>());
 }
 
 // The rows of 2051 features are converted to floats in several parts. The kernel converts at most
@@ -150,8 +150,8 @@ TEST_CASE("bfloat16: encoder layer, pre-LN, a gate, RMSNorm, no biases") {
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("bfloat16: keys from a context") {
-  check_attention(attention_subject<S{.queries = 5, .keys = 33, .model = 17, .heads = 2, .head_width = 20},
-                                    CausalAndPadding, BFloat16<InProj>>());
+  check_attention(attention_without_maps<S{.queries = 5, .keys = 33, .model = 17, .heads = 2, .head_width = 20},
+                                         CausalAndPadding, BFloat16<InProj>>());
 }
 
 TEST_CASE("bfloat16: encoder layer, only the output projection of attention has a bias") {
@@ -170,16 +170,16 @@ TEST_CASE("bfloat16: encoder layer of a single token, with biases and with one b
 #if defined(LADON_TEST_WIDE)
 TEST_CASE("bfloat16: cache, several tokens and one") {
   check_cached(cached_subject<S{.queries = 5, .keys = 12, .model = 6, .heads = 2}, Causal, ladon::score::Scaled,
-                              ladon::position::Unrotated, BFloat16<InProj>>(),
+                              ladon::position::Unrotated, BFloat16<InProj>, maps_of_wide_set>(),
                {{{5, 1, 1, 3, 1, 1}}, {{1, 1, 5, 1, 2}, false}});
 }
 #endif
 
 TEST_CASE("bfloat16: decoder layer") {
   constexpr Model post{.feed_forward = 20};
-  check_decoder(
-      decoder_layer_subject<S{.queries = 18, .model = 12, .heads = 3}, 21, post, Causal, Unmasked, BFloat16<InProj>>(),
-      {.layer = post, .self_causal = true, .activation_bits = activation_bits<ladon::precision::BFloat16>});
+  check_decoder(decoder_layer_subject<S{.queries = 18, .model = 12, .heads = 3}, 21, post, Causal, Unmasked,
+                                      BFloat16<InProj>, maps_of_wide_set>(),
+                {.layer = post, .self_causal = true, .activation_bits = activation_bits<ladon::precision::BFloat16>});
 }
 
 // The weights of the feed-forward network exceed second_cache_bytes. So the kernel divides the hidden features into
@@ -192,7 +192,7 @@ TEST_CASE("bfloat16: encoder layer, large weights") {
 // the kernel reads several parts of a matrix at the same time.
 TEST_CASE("bfloat16: cache of a single token, wide rows") {
   check_cached(cached_subject<S{.queries = 1, .keys = 7, .model = 328, .heads = 2}, Causal, ladon::score::Scaled,
-                              ladon::position::Unrotated, BFloat16<SeparateQKV>>(),
+                              ladon::position::Unrotated, BFloat16<SeparateQKV>, maps_of_wide_set>(),
                {{std::vector<std::size_t>(7, 1)}});
 }
 #endif
@@ -201,8 +201,8 @@ TEST_CASE("bfloat16: cache of a single token, wide rows") {
 // output.
 TEST_CASE("bfloat16: a token that is NaN, infinite, huge, subnormal or zero") {
   constexpr float infinity = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
-  const Subject subject =
-      self_subject<S{.queries = 5, .model = 13, .heads = 2, .head_width = 6}, ladon::mask::Padding, BFloat16<InProj>>();
+  const Subject subject = self_without_maps<S{.queries = 5, .model = 13, .heads = 2, .head_width = 6},
+                                            ladon::mask::Padding, BFloat16<InProj>>();
   AttentionProblem problem = random_problem(subject, false, 3);
   const Variation hide_token_1{.may_see = {1, 0, 1, 1, 1}};
   const auto row = [&](const Floats& y, std::size_t token) { return std::span(y).subspan(13 * token, 13); };
@@ -242,10 +242,10 @@ TEST_CASE("bfloat16: a token that is NaN changes no row of an earlier token") {
     }
   };
   constexpr S shape{.queries = 37, .model = 12, .heads = 3};
-  check(self_subject<shape, Causal, BFloat16<InProj>>());
+  check(self_without_maps<shape, Causal, BFloat16<InProj>>());
   check(self_subject<shape, Causal, BFloat16<InProj>, Arrays<4>>());
 #if defined(LADON_TEST_WIDE)  // attention with int8 weights has the code of attention with bfloat16 weights
-  check(self_subject<shape, Causal, ladon::layout::Int8<InProj>>());
+  check(self_without_maps<shape, Causal, ladon::layout::Int8<InProj>>());
 #endif
 }
 

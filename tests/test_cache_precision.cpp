@@ -38,14 +38,15 @@ constexpr S with(S shape, CachePrecision precision) {
 }
 
 template <CachePrecision P, S Shape, class Mask, class Score = ladon::score::Scaled,
-          class Position = ladon::position::Unrotated>
+          class Position = ladon::position::Unrotated, Maps M = maps_of_wide_set>
 void check(const std::vector<Cut>& cuts) {
-  check_cached(cached_subject<with(Shape, P), Mask, Score, Position>(), cuts);
+  check_cached(cached_subject<with(Shape, P), Mask, Score, Position, ladon::layout::InProj, M>(), cuts);
 }
-template <S Shape, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::Unrotated>
+template <S Shape, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::Unrotated,
+          Maps M = maps_of_wide_set>
 void check_both(const std::vector<Cut>& cuts) {
-  check<CachePrecision::bfloat16, Shape, Mask, Score, Position>(cuts);
-  check<CachePrecision::int8, Shape, Mask, Score, Position>(cuts);
+  check<CachePrecision::bfloat16, Shape, Mask, Score, Position, M>(cuts);
+  check<CachePrecision::int8, Shape, Mask, Score, Position, M>(cuts);
 }
 
 // Calls f.operator()<P>() for both precisions.
@@ -62,7 +63,7 @@ constexpr S ring{.queries = 5, .keys = 12, .model = 6, .heads = 2};
 }  // namespace
 
 TEST_CASE("cache precision: causal, rotary embedding") {
-  check_both<several, Causal, ladon::score::Scaled, Rotated>(
+  check_both<several, Causal, ladon::score::Scaled, Rotated, Maps::with>(
       {{{lanes + 3, 1, 1}}, {ones(41)}, {ones(5), false}, {{3, 1, 1, 2, 1}}});
 }
 
@@ -81,8 +82,8 @@ TEST_CASE("cache precision: no mask, a mask that adds, values of another width")
   check<CachePrecision::bfloat16,
         S{.queries = 3, .keys = 34, .model = 9, .heads = 3, .head_width = 7, .value_width = 5}, Causal>(
       {{ones(34)}, {{3, 3, 1, 3}}});
-  check_both<S{.queries = 5, .keys = 18, .model = 12, .heads = 6, .kv_heads = 3},
-             decltype(Causal{} & ladon::mask::Relative{})>({{ones(18)}, {{5, 5, 1, 3}}});
+  check<CachePrecision::int8, S{.queries = 5, .keys = 18, .model = 12, .heads = 6, .kv_heads = 3},
+        decltype(Causal{} & ladon::mask::Relative{})>({{ones(18)}, {{5, 5, 1, 3}}});
 }
 
 // In grouped attention, several heads of queries share one head of keys. The kernels for a single query compute several
@@ -115,6 +116,8 @@ TEST_CASE("cache precision: more masks and shapes with both precisions") {
         Causal>({{ones(34)}, {{3, 3, 1, 3}}});
   check<CachePrecision::int8, S{.queries = 3, .keys = 20, .model = 8, .heads = 8, .kv_heads = 2},
         decltype(ladon::mask::Alibi{} & Causal{})>({{ones(20)}});
+  check<CachePrecision::bfloat16, S{.queries = 5, .keys = 18, .model = 12, .heads = 6, .kv_heads = 3},
+        decltype(Causal{} & ladon::mask::Relative{})>({{ones(18)}, {{5, 5, 1, 3}}});
   check_both<S{.queries = 3, .keys = 19, .model = 3, .heads = 3}, Causal>({{ones(19)}, {{3, 3, 1, 3}}});
   check_both<S{.queries = 3, .keys = 20, .model = 6, .heads = 2}, decltype(Padding{} & Causal{})>(
       {{ones(20)}, {{3, 3, 1, 3, 1}}});

@@ -16,7 +16,7 @@ using ladon::Model, ladon::NormOrder;
 
 template <S Shape, Model Config, class Mask, class Layout = ladon::layout::InProj>
 void check_layer(float epsilon = 1e-5f) {
-  check_encoder(layer_subject<Shape, Config, Mask, Layout>(),
+  check_encoder(layer_without_maps<Shape, Config, Mask, Layout>(),
                 {.layer = Config, .projections = Layout::projections, .output = Layout::output, .epsilon = epsilon});
 }
 

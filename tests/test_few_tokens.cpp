@@ -57,9 +57,9 @@ TEST_CASE("few tokens: prefetched rows") {
 }
 
 TEST_CASE("few tokens: encoder layers") {
-  check_encoder(layer_subject<S{.queries = 7, .model = 37, .heads = 1},
-                              ladon::Model{.feed_forward = 67, .activation = ladon::Activation::gelu},
-                              ladon::mask::Padding, ladon::layout::InProj>(),
+  check_encoder(layer_without_maps<S{.queries = 7, .model = 37, .heads = 1},
+                                   ladon::Model{.feed_forward = 67, .activation = ladon::Activation::gelu},
+                                   ladon::mask::Padding, ladon::layout::InProj>(),
                 {.layer = {.feed_forward = 67, .activation = ladon::Activation::gelu}});
   constexpr ladon::Model gated{.feed_forward = 45,
                                .activation = ladon::Activation::silu,
@@ -67,7 +67,7 @@ TEST_CASE("few tokens: encoder layers") {
                                .gated = true,
                                .norm_kind = ladon::NormKind::rms};
   check_encoder(
-      layer_subject<S{.queries = 3, .model = 38, .heads = 2}, gated, ladon::mask::Causal, ladon::layout::InProj>(),
+      layer_without_maps<S{.queries = 3, .model = 38, .heads = 2}, gated, ladon::mask::Causal, ladon::layout::InProj>(),
       {.layer = gated});
 }
 

@@ -39,7 +39,7 @@ struct ArraysLikeNative : ladon::detail::vec::ArrayVectors<Lanes> {
 
 template <S Shape, Model Config, class Mask, class Layout = Int8<InProj>>
 void check_layer() {
-  check_encoder(layer_subject<Shape, Config, Mask, Layout>(),
+  check_encoder(layer_without_maps<Shape, Config, Mask, Layout>(),
                 {.layer = Config,
                  .projections = Layout::projections,
                  .output = Layout::output,
@@ -58,17 +58,17 @@ TEST_CASE("int8: attention, odd widths, grouped heads, values of another width")
 }
 
 TEST_CASE("int8: numbers for each distance") {
-  check_attention(attention_subject<several, decltype(Causal{} & ladon::mask::Relative{}), Int8<InProj>>());
+  check_attention(attention_without_maps<several, decltype(Causal{} & ladon::mask::Relative{}), Int8<InProj>>());
 }
 
 TEST_CASE("int8: keys from a context, 7 bits") {
-  check_attention(attention_subject<S{.queries = 5, .keys = 33, .model = 17, .heads = 2, .head_width = 20},
-                                    CausalAndPadding, Int8<InProj, 7>>());
+  check_attention(attention_without_maps<S{.queries = 5, .keys = 33, .model = 17, .heads = 2, .head_width = 20},
+                                         CausalAndPadding, Int8<InProj, 7>>());
 }
 
 TEST_CASE("int8: a single token") {
-  check_attention(attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, Unmasked,
-                                    Int8<InProj>>());
+  check_attention(attention_without_maps<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, Unmasked,
+                                         Int8<InProj>>());
 }
 
 TEST_CASE("int8: encoder layer, post-LN") { check_layer<several, Model{.feed_forward = 21}, Causal>(); }
@@ -82,9 +82,9 @@ TEST_CASE("int8: encoder layer, panels that share a pass over the weights") {
 }
 
 TEST_CASE("rotated int8: attention, encoder layer with a gate") {
-  check_attention(
-      attention_subject<S{.queries = 19, .model = 24, .heads = 4, .kv_heads = 2, .head_width = 6, .value_width = 10},
-                        Causal, RotatedInt8<SeparateQKV>>());
+  check_attention(attention_without_maps<
+                  S{.queries = 19, .model = 24, .heads = 4, .kv_heads = 2, .head_width = 6, .value_width = 10}, Causal,
+                  RotatedInt8<SeparateQKV>>());
   check_layer<S{.queries = 18, .model = 16, .heads = 4, .kv_heads = 2},
               Model{.feed_forward = 24, .activation = Activation::silu, .norm = NormOrder::pre, .gated = true}, Causal,
               RotatedInt8<WithoutBias<SeparateQKV>>>();
@@ -92,7 +92,7 @@ TEST_CASE("rotated int8: attention, encoder layer with a gate") {
 
 TEST_CASE("int8: cache, several tokens and one") {
   check_cached(cached_subject<S{.queries = 5, .keys = 12, .model = 6, .heads = 2}, Causal, ladon::score::Scaled,
-                              ladon::position::Unrotated, Int8<InProj>>(),
+                              ladon::position::Unrotated, Int8<InProj>, maps_of_wide_set>(),
                {{{5, 1, 1, 3, 1, 1}}, {{1, 1, 5, 1, 2}, false}});
 }
 
@@ -115,27 +115,29 @@ TEST_CASE("int8: encoder layer with long rows") {
 }
 
 TEST_CASE("int8: attention, whole panels") {
-  check_self(self_subject<S{.queries = 32, .model = 24, .heads = 3}, Unmasked, Int8<InProj>>());
+  check_self(self_without_maps<S{.queries = 32, .model = 24, .heads = 3}, Unmasked, Int8<InProj>>());
 }
 
+#if defined(LADON_TEST_WIDE)
 TEST_CASE("int8: encoder layer, 7 bits") {
   check_layer<S{.queries = 9, .model = 10, .heads = 2}, Model{.feed_forward = 30}, Unmasked, Int8<InProj, 7>>();
 }
+#endif
 
 // With a single token, the kernel computes the projections of all heads in one product. A row of 136 weights fills
 // whole registers.
 TEST_CASE("int8: cache of a single token, wide rows") {
   check_cached(cached_subject<S{.queries = 1, .keys = 7, .model = 136, .heads = 2}, Causal, ladon::score::Scaled,
-                              ladon::position::Unrotated, Int8<SeparateQKV>>(),
+                              ladon::position::Unrotated, Int8<SeparateQKV>, maps_of_wide_set>(),
                {{std::vector<std::size_t>(7, 1)}});
 }
 
 // `quantise` writes weights from -127 to 127, but checkpoints of other programs contain -128, too.
 TEST_CASE("int8: the weight -128") {
   for (const Subject& subject :
-       {self_subject<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>(),
-        attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, Unmasked,
-                          Int8<InProj>>()}) {
+       {self_without_maps<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>(),
+        attention_without_maps<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, Unmasked,
+                               Int8<InProj>>()}) {
     AttentionProblem problem = random_problem(subject, subject.shape.queries == 1, 11);
     for (oracle::Linear* linear :
          {&problem.weights.query, &problem.weights.key, &problem.weights.value, &problem.weights.output}) {
@@ -146,6 +148,7 @@ TEST_CASE("int8: the weight -128") {
   }
 }
 
+#if defined(LADON_TEST_WIDE)
 TEST_CASE("int8: encoder layer, pre-LN, a gate, RMSNorm, no biases") {
   check_layer<S{.queries = 18, .model = 12, .heads = 4, .kv_heads = 2},
               Model{.feed_forward = 20,
@@ -156,27 +159,30 @@ TEST_CASE("int8: encoder layer, pre-LN, a gate, RMSNorm, no biases") {
                     .bias = Bias::without},
               Causal, Int8<WithoutBias<SeparateQKV>>>();
 }
+#endif
 
 TEST_CASE("int8: decoder layer, post-LN") {
   constexpr Model post{.feed_forward = 20};
-  check_decoder(decoder_layer_subject<several, 33, post, Causal, Unmasked, Int8<InProj>>(),
+  check_decoder(decoder_layer_subject<several, 33, post, Causal, Unmasked, Int8<InProj>, maps_of_wide_set>(),
                 {.layer = post, .self_causal = true, .activation_bits = 8});
 }
 
 TEST_CASE("rotated int8: a single token, a decoder layer") {
-  check_attention(attention_subject<S{.queries = 1, .keys = 9, .model = 40, .heads = 3, .head_width = 8}, Unmasked,
-                                    RotatedInt8<InProj>>());
+  check_attention(attention_without_maps<S{.queries = 1, .keys = 9, .model = 40, .heads = 3, .head_width = 8}, Unmasked,
+                                         RotatedInt8<InProj>>());
+#if defined(LADON_TEST_WIDE)
   constexpr Model post{.feed_forward = 24};
   check_decoder(decoder_layer_subject<S{.queries = 18, .model = 16, .heads = 2}, 21, post, Causal, Unmasked,
-                                      RotatedInt8<InProj>>(),
+                                      RotatedInt8<InProj>, maps_of_wide_set>(),
                 {.layer = post, .self_causal = true, .activation_bits = 8 + rotated});
+#endif
 }
 
 namespace {
 
 template <S Shape, class Layout>
 void check_targets() {
-  const Subject native = self_subject<Shape, Causal, Layout>();
+  const Subject native = self_without_maps<Shape, Causal, Layout>();
   const Task task = task_of(native, random_problem(native, false, 23), {});
   const Outcome expected = run_guarded(native, task);
   for (const Subject& subject : {self_subject<Shape, Causal, Layout, ArraysLikeNative<1>>(),
@@ -224,7 +230,7 @@ TEST_CASE("int8: features of 8 bits give the bits of features of 16 bits") {
 TEST_CASE("int8: attention in phases, the bits of one run") {
   constexpr S shape{.queries = 41, .keys = 23, .model = 12, .heads = 3};
   using Attention = ladon::MultiHeadAttention<shape, Unmasked, Int8<InProj>>;
-  const Subject whole = attention_subject<shape, Unmasked, Int8<InProj>>();
+  const Subject whole = attention_without_maps<shape, Unmasked, Int8<InProj>>();
   const Subject parts = subject_of_attention<AttentionInPhases<Attention, InTurn<3>>, Unmasked, Int8<InProj>>();
   const Task task = task_of(whole, random_problem(whole, true, 5), {});
   CHECK(same_bits(run_guarded(parts, task).y, run_guarded(whole, task).y));
@@ -235,7 +241,7 @@ TEST_CASE("int8: attention in phases, the bits of one run") {
 #if defined(LADON_TEST_WIDE)
 TEST_CASE("int8: a ring buffer of the latest keys") {
   check_cached(cached_subject<S{.queries = 5, .keys = 12, .model = 6, .heads = 2}, Window<7>, ladon::score::Scaled,
-                              ladon::position::Unrotated, Int8<InProj>>(),
+                              ladon::position::Unrotated, Int8<InProj>, maps_of_wide_set>(),
                {{{5, 1, 1, 1, 5, 3, 1, 1, 1, 1, 1, 5, 2}}});
 }
 
@@ -244,16 +250,16 @@ TEST_CASE("int8: decoder layers, pre-LN or one head") {
       post{.feed_forward = 20};
   check_decoder(decoder_layer_subject<several, 33, pre, Causal, Unmasked, Int8<SeparateQKV>>(),
                 {.layer = pre, .self_causal = true, .activation_bits = 8});
-  check_decoder(
-      decoder_layer_subject<S{.queries = 18, .model = 12, .heads = 1}, 21, post, Causal, Unmasked, Int8<InProj>>(),
-      {.layer = post, .self_causal = true, .activation_bits = 8});
+  check_decoder(decoder_layer_subject<S{.queries = 18, .model = 12, .heads = 1}, 21, post, Causal, Unmasked,
+                                      Int8<InProj>, maps_of_wide_set>(),
+                {.layer = post, .self_causal = true, .activation_bits = 8});
 }
 
 TEST_CASE("rotated int8: encoder layers without gates, a cache") {
   check_layer<S{.queries = 17, .model = 16, .heads = 2}, Model{.feed_forward = 40}, Unmasked, RotatedInt8<InProj>>();
   check_layer<S{.queries = 9, .model = 16, .heads = 2}, Model{.feed_forward = 24}, Unmasked, RotatedInt8<InProj, 7>>();
   check_cached(cached_subject<S{.queries = 5, .keys = 12, .model = 8, .heads = 2}, Causal, ladon::score::Scaled,
-                              ladon::position::Unrotated, RotatedInt8<InProj>>(),
+                              ladon::position::Unrotated, RotatedInt8<InProj>, maps_of_wide_set>(),
                {{{5, 1, 1, 3, 1, 1}}, {{1, 1, 5, 1, 2}, false}});
 }
 
@@ -276,7 +282,8 @@ TEST_CASE("int8: encoder layer in phases, the bits of one run") {
 // 1 may change only row 1 of the output.
 TEST_CASE("int8: a token that is NaN, infinite, constant or zero") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  const Subject subject = self_subject<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>();
+  const Subject subject =
+      self_without_maps<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>();
   AttentionProblem problem = random_problem(subject, false, 3);
   const Variation hide_token_1{.may_see = {1, 0, 1, 1, 1}};
   const auto row = [&](const Floats& y, std::size_t token) { return std::span(y).subspan(12 * token, 12); };
@@ -303,7 +310,8 @@ TEST_CASE("int8: a token that is NaN, infinite, constant or zero") {
 // rounds it to 127. For token 2, the zero point 101.5 is rounded to 102. The highest feature of token 2 has x / unit =
 // 153.5, which is rounded to 154, and must then be limited to 255 - 102 = 153.
 TEST_CASE("int8: tokens whose extremes lie halfway between two integers") {
-  const Subject subject = self_subject<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>();
+  const Subject subject =
+      self_without_maps<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>();
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     CAPTURE(seed);
     AttentionProblem problem = random_problem(subject, false, seed);

@@ -41,7 +41,7 @@ struct CappedWithSinks : ladon::score::Scaled {
 
 template <S Shape, Model Config, class Mask, class Layout = InProj>
 void check_layer() {
-  check_encoder(layer_subject<Shape, Config, Mask, Layout>(),
+  check_encoder(layer_without_maps<Shape, Config, Mask, Layout>(),
                 {.layer = Config, .activation_bits = activation_bits<typename Layout::Precision>});
 }
 
@@ -105,11 +105,11 @@ TEST_CASE("last panel: encoder layer with chunks of hidden features") {
   constexpr Model config{.feed_forward = 513, .activation = Activation::relu, .norm = ladon::NormOrder::pre};
   // Without optimisation, a layer of this size takes long, so the test tries only three lengths.
   const std::vector<Variation> variations{{}, {.lengths = {.tokens = 34}}, {.lengths = {.queries = 18}}};
-  check_encoder(layer_subject<S{.queries = 35, .model = 132, .heads = 1}, config, Unmasked>(), {.layer = config},
+  check_encoder(layer_without_maps<S{.queries = 35, .model = 132, .heads = 1}, config, Unmasked>(), {.layer = config},
                 variations);
 #if defined(LADON_TEST_WIDE)
   using Rounded = BFloat16<InProj>;
-  check_encoder(layer_subject<S{.queries = 40, .model = 132, .heads = 1}, config, Unmasked, Rounded>(),
+  check_encoder(layer_without_maps<S{.queries = 40, .model = 132, .heads = 1}, config, Unmasked, Rounded>(),
                 {.layer = config, .activation_bits = activation_bits<Rounded::Precision>}, variations);
 #endif
 }

@@ -51,9 +51,11 @@ ScoreForm score_form() {
   return form;
 }
 
-// Selects what a subject can capture: only the attention weights, or the scores at every stage (after the scale, the
-// softcap or the mask). Each stage needs a separate instantiation, so most subjects capture only the weights.
-enum class Captures { weights, every_stage };
+// Selects what a subject can capture: nothing, only the attention weights, or the scores at every stage (after the
+// scale, the softcap or the mask). Each stage needs a separate instantiation, so most subjects capture only the
+// weights.
+enum class Captures { none, weights, every_stage };
+inline constexpr Captures captures_of_wide_set = maps_of_wide_set == Maps::with ? Captures::weights : Captures::none;
 
 // Calls run() if `call` requests no attention weights, run(map) if it requests attention weights, and run(capture) if
 // it requests the scores at a stage.
@@ -61,7 +63,9 @@ template <class Attention, Captures C, class Run>
 void run_capturing(const Call& call, Run run) {
   using ladon::Stage;
   if (call.maps == nullptr) return run();
-  if (!call.capture) return run(typename Attention::Map(call.maps[0]));
+  if constexpr (C != Captures::none) {
+    if (!call.capture) return run(typename Attention::Map(call.maps[0]));
+  }
   if constexpr (C == Captures::every_stage) {
     switch (call.stage) {
       case Stage::scaled:
@@ -117,7 +121,9 @@ Subject subject_of_attention() {
           C == Captures::every_stage,
           activation_bits<typename Layout::Precision, Vectors>,
           ladon::detail::attends_in_pairs<Attention::shape, typename Layout::Precision, Vectors>,
-          Layout::Norms::kind};
+          Layout::Norms::kind,
+          1e-5f,
+          C == Captures::none ? Maps::without : Maps::with};
 }
 
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj,
@@ -135,6 +141,17 @@ template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj,
 Subject self_subject() {
   return subject_of_attention<ladon::MultiHeadAttention<S, Mask, Layout, Score, Position, Vectors>, Mask, Layout, Score,
                               Position, C, Vectors, Calls::self>();
+}
+
+template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj>
+Subject attention_without_maps() {
+  return attention_subject<S, Mask, Layout, ladon::detail::vec::NativeVectors, ladon::score::Scaled,
+                           ladon::position::Unrotated, captures_of_wide_set>();
+}
+template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj>
+Subject self_without_maps() {
+  return self_subject<S, Mask, Layout, ladon::detail::vec::NativeVectors, ladon::score::Scaled,
+                      ladon::position::Unrotated, captures_of_wide_set>();
 }
 
 // Returns the subject that projects keys and values into a cache, and then attends to the cache. Keys and values may be

@@ -34,6 +34,7 @@ struct CachedSubject {
   // is [kv_heads][value_width]. The token must still be in the cache.
   void (*read)(const void* cache, std::size_t token, double* keys, double* values) = nullptr;
   ladon::QueryKeyNormKind norms{};
+  Maps maps = Maps::with;
 };
 
 // Divides a text into calls. `pieces` has the number of tokens of each call, and the sum of these numbers is the length
@@ -60,7 +61,7 @@ void check_cached(const CachedSubject& subject, const CachedProblem& text, const
 // outputs with the oracle.
 Floats run_cached(const CachedSubject& subject, const Cut& cut, std::uint64_t seed = 1);
 
-template <class Attention, class Mask, class Position>
+template <class Attention, class Mask, class Position, Captures C>
 void extend(const Call& call, void* cache) {
   typename Attention::Weights weights;
   const float* const* next = call.weights;
@@ -68,7 +69,7 @@ void extend(const Call& call, void* cache) {
   auto options = options_of<Attention, Mask>(call);
   set_position<Position>(options, call);
   auto& workspace = *static_cast<typename Attention::CachedWorkspace*>(call.workspace);
-  run_capturing<Attention, Captures::weights>(call, [&](auto... where) {
+  run_capturing<Attention, C>(call, [&](auto... where) {
     Attention::extend(call.x, *static_cast<typename Attention::Cache*>(cache), weights, call.y, workspace, options,
                       where...);
   });
@@ -107,11 +108,12 @@ constexpr ladon::Shape for_one(ladon::Shape shape) {
 }
 
 template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::Unrotated,
-          class Layout = ladon::layout::InProj>
+          class Layout = ladon::layout::InProj, Maps M = Maps::with>
 CachedSubject cached_subject() {
   using Many = ladon::MultiHeadAttention<S, Mask, Layout, Score, Position>;
   using One = ladon::MultiHeadAttention<for_one(S), Mask, Layout, Score, Position>;
   static_assert(std::is_same_v<typename Many::Cache, typename One::Cache>);
+  constexpr Captures captures = M == Maps::with ? Captures::weights : Captures::none;
   ScoreForm score = score_form<Many::shape, Score, Position>();
   score.rotary.first_query = 0;
   return {Many::shape,
@@ -123,11 +125,12 @@ CachedSubject cached_subject() {
           sizeof(typename Many::CachedWorkspace),
           sizeof(typename One::CachedWorkspace),
           [](void* cache) { static_cast<typename Many::Cache*>(cache)->clear(); },
-          extend<Many, Mask, Position>,
-          extend<One, Mask, Position>,
+          extend<Many, Mask, Position, captures>,
+          extend<One, Mask, Position, captures>,
           activation_bits<typename Layout::Precision>,
           read_cache<typename Many::Cache>,
-          Layout::Norms::kind};
+          Layout::Norms::kind,
+          M};
 }
 
 }  // namespace ladon_test

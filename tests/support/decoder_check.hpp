@@ -84,7 +84,7 @@ Subject decoder_subject_running(void (*run)(const Call&), WeightLayout layout) {
   return subject;
 }
 
-template <class Layer, class SelfMask, class MemoryMask, class Layout = ladon::layout::InProj>
+template <class Layer, class SelfMask, class MemoryMask, class Layout = ladon::layout::InProj, Maps M = Maps::with>
 Subject subject_of_decoder_layer() {
   const auto run = [](const Call& call) {
     typename Layer::Weights weights;
@@ -92,24 +92,26 @@ Subject subject_of_decoder_layer() {
     point_decoder_layer(weights, next, call.epsilon);
     auto& workspace = *static_cast<typename Layer::Workspace*>(call.workspace);
     const auto options = decoder_options_of<Layer, SelfMask, MemoryMask>(call);
-    if (call.maps != nullptr) {
-      Layer::run(call.x, call.context, weights, call.y, workspace, options,
-                 typename Layer::Maps{call.maps[0], call.maps[1]});
-    } else {
-      Layer::run(call.x, call.context, weights, call.y, workspace, options);
+    if constexpr (M == Maps::with) {
+      if (call.maps != nullptr) {
+        return Layer::run(call.x, call.context, weights, call.y, workspace, options,
+                          typename Layer::Maps{call.maps[0], call.maps[1]});
+      }
     }
+    Layer::run(call.x, call.context, weights, call.y, workspace, options);
   };
   Subject subject = decoder_subject_running<Layer, 1>(run, weight_layout<Layout>);
   subject.in_pairs =
       ladon::detail::attends_in_pairs<Layer::shape, typename Layout::Precision, ladon::detail::vec::NativeVectors>;
+  subject.maps = M;
   return subject;
 }
 template <ladon::Shape S, std::size_t Memory, ladon::Model Config, class SelfMask, class MemoryMask,
-          class Layout = ladon::layout::InProj>
+          class Layout = ladon::layout::InProj, Maps M = Maps::with>
 Subject decoder_layer_subject() {
   return subject_of_decoder_layer<
       ladon::DecoderLayer<decoder_of(Config, S, Memory), ladon::DecoderMasks<SelfMask, MemoryMask>, Layout>, SelfMask,
-      MemoryMask, Layout>();
+      MemoryMask, Layout, M>();
 }
 
 template <class Decoder, class SelfMask, class MemoryMask>

@@ -77,6 +77,15 @@ constexpr bool rounds_inputs(int activation_bits) {
   return activation_bits != 0 && activation_bits != bfloat16_weights;
 }
 
+// Whether a subject can write the attention weights (maps). The calls with and without maps are two instantiations.
+enum class Maps { without, with };
+// For tests of what layers compute behind their attention: only the wide test set instantiates calls with maps.
+#if defined(LADON_TEST_WIDE)
+inline constexpr Maps maps_of_wide_set = Maps::with;
+#else
+inline constexpr Maps maps_of_wide_set = Maps::without;
+#endif
+
 struct Subject {
   ladon::Shape shape;  // complete (Shape::complete)
   WeightLayout layout;
@@ -91,6 +100,7 @@ struct Subject {
   bool in_pairs = false;    // attention rounds its operands to bfloat16 (oracle::Score::in_pairs)
   ladon::QueryKeyNormKind norms{};
   float norm_epsilon = 1e-5f;  // of `norms`
+  Maps maps = Maps::with;
 };
 
 }  // namespace ladon_test
