@@ -1,8 +1,8 @@
 # cmake -DVALGRIND=<valgrind> -DPROGRAM=<work> -DTASK=<task> -P check_work.cmake
-# Counts the instructions of a task for a file of 1000 tensors and for a file of 4000 tensors. A quadratic loop would
+# Counts the instructions of a task for a file of 500 tensors and for a file of 2000 tensors. A quadratic loop would
 # take up to 16 times as many instructions for the larger file.
 cmake_minimum_required(VERSION 3.25)
-foreach(count 1000 4000)
+foreach(count 500 2000)
   execute_process(
     COMMAND ${VALGRIND} --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=measured ${PROGRAM} ${TASK} ${count}
     ERROR_VARIABLE said RESULT_VARIABLE status)
@@ -11,8 +11,8 @@ foreach(count 1000 4000)
   endif()
   set(counted_${count} ${CMAKE_MATCH_1})
 endforeach()
-message("${TASK}: ${counted_1000} instructions for 1000 tensors, ${counted_4000} for 4000")
-math(EXPR most "5 * ${counted_1000}")
-if(counted_4000 GREATER most)
+message("${TASK}: ${counted_500} instructions for 500 tensors, ${counted_2000} for 2000")
+math(EXPR most "5 * ${counted_500}")
+if(counted_2000 GREATER most)
   message(FATAL_ERROR "four times as many tensors may take at most five times as many instructions")
 endif()
