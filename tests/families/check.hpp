@@ -299,9 +299,11 @@ void check_stack(const ladon::safetensors::Folder& folder, const Recorded& recor
 #endif
   check.run(results.float32);
   check.grow(results.grown);
+#ifdef LADON_EVERY_PRECISION
   check.template run_reduced<PrecisionKind::bfloat16>(results.bfloat16);
-  if (stores(folder.file(), "BF16")) check.template run_stored<PrecisionKind::bfloat16>(results.bfloat16);
   check.template run_reduced<PrecisionKind::rotated_int8>(results.int8);
+#endif
+  if (stores(folder.file(), "BF16")) check.template run_stored<PrecisionKind::bfloat16>(results.bfloat16);
 }
 
 }  // namespace families
