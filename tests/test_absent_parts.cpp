@@ -59,7 +59,7 @@ void check_attention_without_bias() {
 
 template <Model Config>
 Subject subject_of() {
-  return layer_subject<shape, Config, ladon::mask::Unmasked>();
+  return layer_without_maps<shape, Config, ladon::mask::Unmasked>();
 }
 
 constexpr Model relu{.feed_forward = 7};

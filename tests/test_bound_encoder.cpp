@@ -24,7 +24,7 @@ constexpr Model pre{.feed_forward = 20, .activation = Activation::gelu_tanh, .no
 // `size`.
 template <Model Config>
 double distance_after(const std::function<void(EncoderProblem&)>& mistake, float size = 1) {
-  const Subject subject = layer_subject<shape, Config, ladon::mask::Unmasked>();
+  const Subject subject = layer_without_maps<shape, Config, ladon::mask::Unmasked>();
   const EncoderForm form{.layer = Config, .epsilon = 1e-12f};
   EncoderProblem problem = random_encoder(subject.shape, form, 1);
   for (Floats* values :

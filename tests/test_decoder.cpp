@@ -24,9 +24,9 @@ DecoderForm form_of(const Model& layer) {
 }
 
 template <S Shape, std::size_t Memory, Model Config, class SelfMask, class MemoryMask,
-          class Layout = ladon::layout::InProj>
+          class Layout = ladon::layout::InProj, Maps M = maps_of_wide_set>
 void check_layer() {
-  check_decoder(decoder_layer_subject<Shape, Memory, Config, SelfMask, MemoryMask, Layout>(),
+  check_decoder(decoder_layer_subject<Shape, Memory, Config, SelfMask, MemoryMask, Layout, M>(),
                 form_of<SelfMask, MemoryMask>(Config));
 }
 
@@ -45,10 +45,12 @@ constexpr Model pre{.feed_forward = 15, .activation = Activation::gelu, .norm = 
 
 }  // namespace
 
-TEST_CASE("decoder layer: post-LN, causal, a memory with padding") { check_layer<small, 21, post, Causal, Padding>(); }
+TEST_CASE("decoder layer: post-LN, causal, a memory with padding") {
+  check_layer<small, 21, post, Causal, Padding, ladon::layout::InProj, Maps::with>();
+}
 
 TEST_CASE("decoder layer: pre-LN, causal and padding, the whole memory") {
-  check_layer<small, 33, pre, CausalAndPadding, Unmasked>();
+  check_layer<small, 33, pre, CausalAndPadding, Unmasked, ladon::layout::InProj, Maps::with>();
 }
 
 #if !defined(LADON_TEST_SET_QUICK)

@@ -14,20 +14,25 @@ using S = ladon::Shape;
 using ladon::Activation, ladon::Bias, ladon::FinalNorm, ladon::Model, ladon::NormKind, ladon::NormOrder;
 namespace layout = ladon::layout;
 
+// In the usual test set, the maps of shapes with several panels are captured.
+template <S Shape>
+constexpr Maps maps_of = Shape.queries > 32 ? Maps::with : maps_of_wide_set;
+
 template <S Shape, Model Config, class Mask, class Layout = ladon::layout::InProj>
 void check_layer(float epsilon = 1e-5f) {
-  check_encoder(layer_subject<Shape, Config, Mask, Layout>(),
+  check_encoder(layer_subject<Shape, Config, Mask, Layout, ladon::detail::vec::NativeVectors, maps_of<Shape>>(),
                 {.layer = Config, .projections = Layout::projections, .output = Layout::output, .epsilon = epsilon});
 }
 
 template <std::size_t Layers, S Shape, Model Config, class Mask, FinalNorm Final, class Layout = ladon::layout::InProj>
 void check_stack(float epsilon = 1e-5f) {
-  check_encoder(encoder_subject<Layers, Shape, Config, Mask, Final, Layout>(), {.layers = Layers,
-                                                                                .layer = Config,
-                                                                                .projections = Layout::projections,
-                                                                                .output = Layout::output,
-                                                                                .final_norm = Final == FinalNorm::with,
-                                                                                .epsilon = epsilon});
+  check_encoder(encoder_subject<Layers, Shape, Config, Mask, Final, Layout, maps_of<Shape>>(),
+                {.layers = Layers,
+                 .layer = Config,
+                 .projections = Layout::projections,
+                 .output = Layout::output,
+                 .final_norm = Final == FinalNorm::with,
+                 .epsilon = epsilon});
 }
 
 // Several cases use these shapes, so they share most instantiations. The last panel of 35 tokens has another layout

@@ -27,7 +27,7 @@ template <std::size_t Model, NormKind Kind, std::size_t Tokens = 5, Bias B = Bia
 Subject norm_subject() {
   constexpr ladon::Shape shape{.queries = Tokens, .model = Model, .heads = 1, .head_width = 1};
   constexpr ladon::Model config{.feed_forward = 1, .norm = ladon::NormOrder::pre, .norm_kind = Kind, .norm_bias = B};
-  return encoder_subject<1, shape, config, Mask, ladon::FinalNorm::with>();
+  return encoder_subject<1, shape, config, Mask, ladon::FinalNorm::with, ladon::layout::InProj, maps_of_wide_set>();
 }
 
 EncoderProblem norm_problem(const Subject& subject, NormKind kind, double deviation, double mean, float epsilon) {
