@@ -20,6 +20,10 @@ using S = ladon::Shape;
 
 constexpr S causal_shape{.queries = C_GIVEN_QUERIES, .keys = C_GIVEN_KEYS, .model = C_GIVEN_MODEL, .heads = 3};
 
+// Whether a kernel has DISPATCH.
+template <class O>
+constexpr bool has_isa = requires(O options) { options.isa; };
+
 // Returns a Subject (the code under test) that calls the kernel `Run`. The inputs are queries q, keys k and values v. A
 // Call passes q as x, k as context, and v as the first tensor of the weights.
 template <S Shape, std::size_t WorkspaceBytes, class O, auto Run, int Isa = LADON_ISA_CHOSEN>
@@ -68,9 +72,9 @@ void check_shares() {
 
 TEST_CASE("given q, k, v, every instruction set: causal with an offset at run time") {
   int found = 0;
-  const auto with = [&]<int Isa>() {
-    c_given_options options{};
-    if constexpr (requires(c_given_options o) { o.isa; }) options.isa = static_cast<ladon_isa>(Isa);
+  const auto with = [&]<int Isa, class Options = c_given_options>() {
+    Options options{};
+    if constexpr (has_isa<Options>) options.isa = static_cast<ladon_isa>(Isa);
     if (c_given_run_with(nullptr, nullptr, nullptr, nullptr, nullptr, &options) == LADON_UNSUPPORTED_ISA) return;
     CAPTURE(Isa);
     ++found;
@@ -79,7 +83,7 @@ TEST_CASE("given q, k, v, every instruction set: causal with an offset at run ti
     check_given(subject);
   };
   with.template operator()<LADON_ISA_CHOSEN>();
-  if constexpr (requires(c_given_options o) { o.isa; }) {
+  if constexpr (has_isa<c_given_options>) {
     for_isas(with);
     CHECK(found >= 2);
   }
