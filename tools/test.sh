@@ -67,6 +67,7 @@ test_preset() {
     cortex-*) need arm-none-eabi-g++ qemu-system-arm ;;
     wasm-*)
       need em++ node
+      choose_em_python
       if [ -z "${LADON_CHROMIUM:-}" ]; then need chromium; fi
       if [ "$preset" = wasm-relaxed ]; then need_relaxed; fi ;;
   esac

@@ -69,7 +69,15 @@ emscripten_toolchain() { echo "$(em-config EMSCRIPTEN_ROOT)/cmake/Modules/Platfo
 
 need_emscripten() {
   need cmake ninja em++ node xsimd/xsimd.hpp
+  choose_em_python
   need_relaxed
+}
+
+# Tells em++ which Python runs it. The command python3 can be a script that selects a version, such as pyenv's. This
+# script takes as long as em++ itself.
+choose_em_python() {
+  EMSDK_PYTHON=${EMSDK_PYTHON:-$(python3 -c 'import sys; print(sys.executable)')}
+  export EMSDK_PYTHON
 }
 
 # Relaxed SIMD needs LLVM 17. If the LLVM of em++ is too old, installs a newer LLVM. For example, em++ 3.1.6 has LLVM
