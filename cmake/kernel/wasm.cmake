@@ -98,13 +98,16 @@ macro(ladon_kernel_module)
   ladon_kernel_link_module()
 endmacro()
 
-# Adds the functions of the C library that a module needs, once for each variant.
-macro(ladon_freestanding)
+# Adds the functions of the C library that a module needs, once for each variant. No kernel's level of optimisation
+# applies. No folder of a kernel or model is in the command, so a build folder of several models compiles them once.
+function(ladon_freestanding)
   if(NOT TARGET ladon_${variant}_freestanding)
+    set(folder ${sources})
+    set(OPTIMIZE_given FALSE)
     ladon_kernel_module_object(ladon_${variant}_freestanding ${sources}/freestanding.cpp)
     target_compile_options(ladon_${variant}_freestanding PRIVATE -fno-builtin)
   endif()
-endmacro()
+endfunction()
 
 # ladon_kernel_module_object(<target> <source>...): adds <target>, which compiles the sources for the module that
 # ${variant} names
@@ -113,7 +116,10 @@ function(ladon_kernel_module_object target)
   ladon_kernel_truth(has_threads variant MATCHES "threads$")
   target_compile_definitions(${target} PRIVATE LADON_MODULE=1 LADON_MODULE_THREADS=$<BOOL:${has_threads}>)
   ladon_wasm_flags(flags ${variant})
-  target_compile_options(${target} PRIVATE ${flags} $<$<BOOL:${OPTIMIZE_given}>:-O${arg_OPTIMIZE}>)
+  if(OPTIMIZE_given) # ladon_kernel_object_library has set this level
+    list(REMOVE_ITEM flags -O2)
+  endif()
+  target_compile_options(${target} PRIVATE ${flags})
   if(variant STREQUAL "scalar" AND NOT LADON_ARRAY_LANES)
     target_compile_definitions(${target} PRIVATE LADON_ARRAY_LANES=1)
   endif()
@@ -136,11 +142,11 @@ endmacro()
 # description of the module, which depends on the files, to the file ${OUTPUT}. Links without em++. em++ would export
 # more symbols, and em++ of Debian 12 cannot read relaxed instructions. With --stack-first, the stack lies below the
 # data. A stack overflow then causes a trap instead of overwriting data. llvm-objcopy adds the custom section `ladon`:
-# the description of the module as JSON.
+# the description of the module as JSON. With OPTIMIZE 0, wasm-opt does not optimise the module either.
 macro(ladon_link_module)
   set(module ${LADON_WASM_OUTPUT}/${NAME}.${variant}.wasm)
   set(optimise "")
-  if(LADON_WASM_OPT AND (NOT variant MATCHES "^relaxed" OR llvm STREQUAL "own"))
+  if(LADON_WASM_OPT AND NOT "${arg_OPTIMIZE}" STREQUAL "0" AND (NOT variant MATCHES "^relaxed" OR llvm STREQUAL "own"))
     ladon_wasm_opt_flags(flags ${variant})
     set(optimise COMMAND ${LADON_WASM_OPT} ${flags} ${module} -o ${module})
   endif()

@@ -15,6 +15,10 @@ export const testKernel = (name) => new URL(name, folder);
 const chosen = process.env.LADON_VARIANTS?.split(",") ?? variants;
 export const runnable = chosen.filter((variant) => runs("minilm_int8", variant));
 
+/** The variants of `runnable` in which tests/kernels/CMakeLists.txt makes the kernel. */
+export const runnableOf = (name) =>
+  runnable.filter((variant) => existsSync(new URL(`${name}.${variant}.wasm`, folder)));
+
 /**
  * Loads the scalar variant of a shipped int8 kernel. The scalar variant supports activations of 8 bits on every engine.
  */

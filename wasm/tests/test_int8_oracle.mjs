@@ -3,7 +3,7 @@
 // those of float32 kernels.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { exactKernel, runnable, shippedScalar, skipWithoutKernels, testKernel } from "./int8_kernels.mjs";
+import { exactKernel, runnable, runnableOf, shippedScalar, skipWithoutKernels, testKernel } from "./int8_kernels.mjs";
 import { expected, parts, randomOf, randoms, rowsOf, shipped, weightsOf } from "./kernels.mjs";
 import { attention, bound, quotients } from "./oracle.mjs";
 
@@ -38,14 +38,14 @@ const agree = (actual, wanted, { longest, depth }) => {
 };
 
 /**
- * Calls `check` with the kernel in each variant, and with each of `allBits` as the number of bits of quantised inputs.
- * Skips combinations for which this engine does not compute exact products.
+ * Calls `check` with the kernel in each of its variants, and with each of `allBits` as the number of bits of quantised
+ * inputs. Skips combinations for which this engine does not compute exact products.
  */
-const forEachKernel = async (t, source, allBits, check) => {
+const forEachKernel = async (t, name, allBits, check) => {
   let count = 0;
-  for (const variant of runnable) {
+  for (const variant of runnableOf(name)) {
     for (const activationBits of allBits) {
-      const kernel = await exactKernel(source, { variant, activationBits });
+      const kernel = await exactKernel(testKernel(name), { variant, activationBits });
       if (!kernel) {
         assert.equal(variant, "relaxed");
         t.diagnostic(`this engine does not compute ${activationBits} bits exactly in ${variant}`);
@@ -85,7 +85,7 @@ const check = (kernel, random, { queries, keys, options = {}, maySee = all, mask
 
 test("a layer, with and without padding", { skip: skipWithoutKernels }, async (t) => {
   const random = randomOf(21);
-  await forEachKernel(t, testKernel("int8_layer"), [8, 7], (kernel) => {
+  await forEachKernel(t, "int8_layer", [8, 7], (kernel) => {
     for (const n of [1, 2, 5, 9]) check(kernel, random, { queries: n, keys: n });
     check(kernel, random, { queries: 3, keys: 5 });
     const padding = [1, 0, 1, 1, 0, 1];
@@ -95,7 +95,7 @@ test("a layer, with and without padding", { skip: skipWithoutKernels }, async (t
 
 test("wide rows and a causal mask", { skip: skipWithoutKernels }, async (t) => {
   const random = randomOf(22);
-  await forEachKernel(t, testKernel("int8_wide"), [8, 7], (kernel) => {
+  await forEachKernel(t, "int8_wide", [8, 7], (kernel) => {
     for (const n of [1, 2, 3]) {
       check(kernel, random, { queries: n, keys: n });
       check(kernel, random, { queries: n, keys: n, mask: "causal", maySee: (i, j) => j <= i });
@@ -106,7 +106,7 @@ test("wide rows and a causal mask", { skip: skipWithoutKernels }, async (t) => {
 
 test("two layers of the portable form, with GELU", { skip: skipWithoutKernels }, async (t) => {
   const random = randomOf(23);
-  await forEachKernel(t, testKernel("int8_portable"), [7], (kernel) => {
+  await forEachKernel(t, "int8_portable", [7], (kernel) => {
     for (const n of [1, 2, 4]) check(kernel, random, { queries: n, keys: n });
     check(kernel, random, { queries: 2, keys: 3 });
   });
@@ -130,7 +130,7 @@ test("a context, and masks of pairs", { skip: skipWithoutKernels }, async (t) =>
   additive[3] = -Infinity;
   const byBoolean = (i, j, h) => boolean[(h * queries + i) * keys + j] > 0;
   const byAdditive = (i, j) => additive[i * keys + j];
-  await forEachKernel(t, testKernel("int8_context"), [8, 7], (kernel) => {
+  await forEachKernel(t, "int8_context", [8, 7], (kernel) => {
     const { activationBits } = kernel.description;
     for (const [options, maySee] of [
       [{}, all],
@@ -151,7 +151,7 @@ test("a context, and masks of pairs", { skip: skipWithoutKernels }, async (t) =>
 
 test("a growing cache", { skip: skipWithoutKernels }, async (t) => {
   const random = randomOf(25);
-  await forEachKernel(t, testKernel("int8_cache"), [8, 7], (kernel) => {
+  await forEachKernel(t, "int8_cache", [8, 7], (kernel) => {
     const problem = () => {
       const [weights, x] = [weightsOf(kernel.description, random), randoms(random, 10 * 16)];
       const rows = rowsOf(x, 16);
@@ -170,7 +170,7 @@ test("rotary embedding, sinks, a mask of bits, ALiBi slopes", { skip: skipWithou
   const n = 9;
   const still = { tokens: n, slopes: [0, 0], sinks: [-Infinity, -Infinity], rotary: { scaling: 1e9 } };
   const bits = Uint32Array.from({ length: n }, () => (random() + 1) * 2 ** 31);
-  await forEachKernel(t, testKernel("int8_rotary"), [8, 7], (kernel) => {
+  await forEachKernel(t, "int8_rotary", [8, 7], (kernel) => {
     for (const [options, maySee] of [
       [{}, all],
       [{ slopes: [0.5, 0.25] }, (i, j, h) => (j - i) * [0.5, 0.25][h]],
