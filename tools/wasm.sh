@@ -30,8 +30,17 @@ make_modules() {
 
 # Builds the binding of the npm package into wasm/dist. npm installs the necessary packages once.
 package() {
+  local last=$root/wasm/dist/LICENSE-tokenizers.txt # the file that build.mjs writes last
   npm_packages "$root/wasm"
+  if is_newer "$last" "$root"/{wasm,src/weights,src/c_kernel,examples/date_reader/weights.safetensors}; then return; fi
   (cd "$root/wasm" && npm run --silent build)
+}
+
+# is_newer FILE PATH...: whether FILE exists and is newer than every file below the PATHs. Leaves out the folders of
+# wasm that hold no sources.
+is_newer() {
+  [ -e "$1" ] && [ -z "$(find "${@:2}" \( -name node_modules -o -path '*/wasm/dist' -o -path '*/wasm/tests' \) -prune -o \
+    -newer "$1" -print -quit)" ]
 }
 
 # npm_packages FOLDER [OPTION...]: installs the packages of FOLDER's lock file if they are missing or older than the
@@ -54,6 +63,7 @@ import_stories() {
     rm -rf "$out"
     return
   fi
+  if is_newer "$out/ladon-files.json" "$files" "$root"/{include,src,cmake,wasm/model,wasm/src,wasm/tools}; then return; fi
   node "$root/wasm/tools/stories-folder.mjs" "$files" "$builds/stories260K"
   import_model "$builds/stories260K" --wasm "$out" --name stories260k
 }

@@ -66,5 +66,6 @@ for (const name of Object.keys(attentionEntries(JSON.parse(readFileSync(here("mo
 }
 declareTypes();
 copyFileSync(here("../examples/date_reader/weights.safetensors"), here("dist/models/date_reader.safetensors"));
-copyFileSync(here("node_modules/@huggingface/tokenizers/LICENSE"), here("dist/LICENSE-tokenizers.txt"));
 if (existsSync(here("../LICENSE"))) copyFileSync(here("../LICENSE"), here("LICENSE"));
+// Written last: tools/wasm.sh compares the sources with the time of this file.
+copyFileSync(here("node_modules/@huggingface/tokenizers/LICENSE"), here("dist/LICENSE-tokenizers.txt"));
