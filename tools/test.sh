@@ -100,7 +100,7 @@ test_modules() {
   need_emscripten
   cmake -S "$root/tests/wasm/modules" -B "$builds/modules" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" >&2
   build "$builds/modules" all
-  ctest --test-dir "$builds/modules" --output-on-failure --no-tests=error
+  ctest_in "$builds/modules"
 }
 
 # test_firmware [--update] [CORE...]: runs the tests of tests/firmware for all cores, or only for CORE...
