@@ -24,7 +24,7 @@ using namespace ladon_test;
 using namespace ladon::mask;
 using ladon_fuzz::change, ladon_fuzz::Specials;
 using S = ladon::Shape;
-using ladon::detail::vec::ArrayVectors, ladon::detail::vec::NativeVectors;
+using ladon::detail::vec::ArrayVectors;
 using ladon::layout::InProj, ladon::layout::Int8, ladon::layout::PerHead, ladon::layout::SeparateQKV;
 
 struct CappedWithSinks : ladon::score::Scaled {

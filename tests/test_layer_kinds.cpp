@@ -21,7 +21,7 @@ namespace ladon_test {
 
 namespace {
 
-using ladon::Model, ladon::LayerKind, ladon::detail::value_of;
+using ladon::Model, ladon::detail::value_of;
 
 // Returns the rotary table of a kind. Each kind has a base of its own.
 constexpr double base_of(std::size_t kind) { return kind == 0 ? 10000 : 100; }

@@ -23,6 +23,9 @@ tidy_python() {
   say "ruff"
   "$venv/bin/ruff" check --no-cache --quiet "$root" >&2
   python3 "$root/tools/tidy/check_requirements.py" "$root"
+  say "names without a use"
+  find "$root"/{src,tests,examples,fuzz} -name "*.cpp" \
+    -exec python3 "$root/tools/tidy/check_unused_names.py" {} +
 }
 
 # Runs clang-tidy on the translation units of tools/tidy/CMakeLists.txt.
@@ -32,18 +35,6 @@ tidy_cpp() {
   configure_source "$root/tools/tidy" "$dir" -DCMAKE_CXX_COMPILER="$(clang)"
   build "$dir" kernel_headers
   say "clang-tidy"
-  tidy_main_files
   "$(run_clang_tidy)" -p "$dir" -quiet -j "$(getconf _NPROCESSORS_ONLN)" -config-file="$root/.clang-tidy" 2>&1 |
     sed -E '/^\[.*clang-tidy|^Running clang-tidy|^[0-9]+ warnings? .*generated|^$/d' >&2
-}
-
-# Runs two checks that report only problems of main files. In a unity build, the sources are not main files, so these
-# checks run on each source separately. The checks are about declarations of `using` and of aliases of namespaces, so
-# sources without such a declaration are left out.
-tidy_main_files() {
-  local unused=misc-unused-alias-decls,misc-unused-using-decls
-  grep -lZE '^ *(using [A-Za-z_:]+::|namespace [a-z_]+ =)' "$root"/src/{files,safetensors,weights}/*.cpp |
-    xargs -0 -I FILE -P "$(getconf _NPROCESSORS_ONLN)" "$(clang_tidy)" -quiet -checks="-*,$unused" \
-      -warnings-as-errors='*' FILE -- -std=c++20 -I"$root/include" -I"$root/src/files" -I"$root/src/safetensors" -I"$root/src/safetensors/include" -I"$root/src/weights" -I"$root/src/families" -I"$root/src/import" 2>&1 |
-    sed -E '/^[0-9]+ warnings? .*generated|^$/d' >&2
 }

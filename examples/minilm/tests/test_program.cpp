@@ -18,7 +18,7 @@
 namespace minilm {
 namespace {
 
-using examples::Answer, examples::check_refused, examples::content_of, examples::has, examples::run_in_shell;
+using examples::Answer, examples::check_refused, examples::has, examples::run_in_shell;
 
 Answer run(const std::string& arguments) { return run_in_shell("'" MINILM_PROGRAM "' " + arguments); }
 

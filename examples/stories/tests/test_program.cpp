@@ -13,7 +13,7 @@
 namespace stories {
 namespace {
 
-using examples::Answer, examples::check_refused, examples::content_of, examples::has, examples::run_in_shell;
+using examples::Answer, examples::check_refused, examples::has, examples::run_in_shell;
 
 Answer run(const std::string& arguments, const std::string& environment = "") {
   return run_in_shell(environment + " " STORIES_COMMAND " " + arguments);
