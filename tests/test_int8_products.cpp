@@ -120,7 +120,7 @@ TEST_CASE("int8 products: rotated inputs, several tokens and one") {
   check<1, 88, 9, 8, true>();
 }
 
-#if !defined(LADON_CONTRACTED)
+#if !defined(LADON_FEW_PRODUCTS)
 TEST_CASE("int8 products: three packs of half registers, incomplete tuples") {
   check<17, 131, 8>();  // an odd number of tuples
   check<21, 133, 3>();  // an even number of whole tuples, and an incomplete tuple

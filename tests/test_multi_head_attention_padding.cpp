@@ -5,9 +5,12 @@
 namespace ladon_test {
 
 TEST_CASE("padding") {
-  sweep<ladon::mask::Padding, S{.queries = 17, .model = 3, .heads = 6, .kv_heads = 3, .head_width = 3},
-        S{.queries = 15, .keys = 64, .model = 5, .heads = 1, .head_width = 64},
+  sweep<ladon::mask::Padding,
         S{.queries = 1, .keys = 15, .model = 17, .heads = 2, .kv_heads = 1, .head_width = 8, .value_width = 80}>();
+#if !defined(LADON_TEST_EMULATED)
+  sweep<ladon::mask::Padding, S{.queries = 17, .model = 3, .heads = 6, .kv_heads = 3, .head_width = 3},
+        S{.queries = 15, .keys = 64, .model = 5, .heads = 1, .head_width = 64}>();
+#endif
 }
 
 #if !defined(LADON_TEST_SET_QUICK)

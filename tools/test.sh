@@ -48,8 +48,8 @@ test_preset() {
   # A unity build compiles several source files as one, so headers are read once for up to eight files. The tools, the
   # examples and the shared parts of tests compile faster in this way.
   args+=(-DCMAKE_UNITY_BUILD=ON)
-  # The quick set has only the tests of the library. The fuzzers run the examples' readers of files with sanitizers.
-  if [ "$2" = quick ]; then args+=(-DLADON_EXAMPLES=); fi
+  # The quick set has only the tests of the library. The fuzzers run the readers of files with sanitizers.
+  if [ "$2" = quick ]; then args+=(-DLADON_EXAMPLES= -DLADON_BUILD_WEIGHTS_TOOL=OFF); fi
   if [ "$2" != usual ]; then name+=-$2; fi
   shift 2
   [[ " ${presets[*]} " = *" $preset "* ]] || die "no preset is called '$preset'; there are ${presets[*]}"
@@ -62,8 +62,7 @@ test_preset() {
       case $preset in
         aarch64*) need aarch64-linux-gnu-g++ qemu-aarch64 ;;
         *) need_platform "$preset" ;;
-      esac
-      if [[ $name = *-quick ]]; then args+=(-DLADON_BUILD_WEIGHTS_TOOL=OFF); fi ;;
+      esac ;;
     cortex-*) need arm-none-eabi-g++ qemu-system-arm ;;
     wasm-*)
       need em++ node
