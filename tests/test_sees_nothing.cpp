@@ -117,6 +117,25 @@ TEST_CASE("sees nothing: one query") {
   check_nothing<one, Padding>(padded(one), 1);
 }
 
+// The lowest float hides no key from a row that has no other number: sums of floats round to it, so weights are equal.
+TEST_CASE("a row of the lowest float sees the mean of the values") {
+  const auto check = [](const Subject& subject) {
+    const S& shape = subject.shape;
+    Variation variation;
+    variation.values.assign(shape.queries * shape.keys, std::numeric_limits<float>::lowest());
+    const auto given = random_given(shape, 1);
+    const Outcome outcome = run_guarded(subject, task_of(subject, given, variation));
+    for (std::size_t h = 0; h < shape.heads; ++h) {
+      double sum = 0;
+      for (std::size_t k = 0; k < shape.keys; ++k) sum += given.v[(h * shape.keys + k) * shape.value_width];
+      CHECK(outcome.y[h * shape.queries * shape.value_width] ==
+            doctest::Approx(sum / static_cast<double>(shape.keys)).epsilon(1e-5));
+    }
+  };
+  check(given_subject<one, Additive>());
+  check(given_subject<many, Additive>());
+}
+
 TEST_CASE("sees nothing: rows of a mask of pairs") {
   check_nothing<many, Bits>(pairs_hidden(many, 3), 3);
   check_nothing<many, Boolean>(pairs_hidden(many, many.queries), many.queries);
