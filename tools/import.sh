@@ -3,8 +3,8 @@
 # Implements ./dev import: writes C++ programs for models, and checks them.
 : "${root:?}" "${builds:?}"
 
-# import_model FOLDER [ARGS...]: passes the arguments to ladon-import. With --check [IO.safetensors] (by default, the
-# folder's io.safetensors), also builds the program, runs it on the recorded inputs, and compares the result.
+# import_model FOLDER [ARGS...]: passes the arguments to ladon-import. With --check [IO.safetensors] (by default, see
+# sample_of), also builds the program, runs it on the recorded inputs, and compares the result.
 # With --check-all FOLDER...: does so for each folder of a model, or each such folder in FOLDER, and prints a line:
 #     NAME ok ERROR          the largest error, relative to the largest number of the last hidden state
 #     NAME missing REASON
@@ -20,7 +20,7 @@ import_model() {
   while [ $# -gt 0 ]; do
     case $1 in
       --check)
-        io=$folder/io.safetensors
+        io=default
         if [ $# -gt 1 ] && [[ $2 != --* ]]; then io=$2; shift; fi ;;
       --cpp | --precision)
         [ $# -gt 1 ] || die "$1 needs a value"
@@ -42,6 +42,7 @@ import_model() {
   done
   if [ -n "$firmware" ] && [ -z "$core" ]; then die "--firmware needs --cpu, such as --cpu cortex-m4"; fi
   if [ -n "$web" ] && [ -n "$c$cpp$io" ]; then die "--wasm goes with none of --c, --cpp, --firmware and --check"; fi
+  if [ "$io" = default ]; then io=$(sample_of "$folder"); fi
   tool=$(import_tool)
   if [ -n "$web" ]; then import_wasm "$tool" "$folder" "$web" "$precision" "${arguments[@]}"; return; fi
   if [ -n "$c" ]; then
@@ -56,6 +57,21 @@ import_model() {
   fi
   "$tool" "${arguments[@]}"
   check_import "$tool" "$folder" "$cpp" "$io" "$precision"
+}
+
+# sample_of FOLDER: prints the file with recorded inputs and results of the model: io.safetensors in FOLDER, or a new file
+# in which transformers, the original, records them.
+sample_of() {
+  local folder=$1 python=${LADON_PYTHON:-python3} sample
+  if [ -e "$folder/io.safetensors" ]; then printf '%s\n' "$folder/io.safetensors"; return; fi
+  if [ ! -e "$folder/config.json" ]; then printf '%s\n' "$folder/io.safetensors"; return; fi # ladon-import says what is wrong
+  "$python" -c 'import torch, transformers, safetensors' 2>/dev/null ||
+    die "--check compares with recorded results, and $folder has no io.safetensors: name a file (--check IO.safetensors), or install the Python packages torch, transformers and safetensors, so that the original computes the results (LADON_PYTHON names another python3)"
+  sample=$builds/import/$(basename "$folder")_io.safetensors
+  mkdir -p "$builds/import"
+  say "the original computes a sample"
+  "$python" -B "$root/tools/export/record_sample.py" "$folder" "$sample" >&2 || die "transformers cannot compute $folder: name a file with recorded results (--check IO.safetensors)"
+  printf '%s\n' "$sample"
 }
 
 # weights_of FOLDER DIR: prints the folder with the weights of the program in DIR: FOLDER, or DIR/weights if FOLDER has

@@ -234,9 +234,18 @@ test_recipes() {
   rm -rf "$files"
   HF_HUB_OFFLINE=1 "$venv/bin/python" -B "$root/tests/recipes/export.py" "$files"
   "$venv/bin/python" -B "$root/tests/recipes/export_modules.py" "$files/export"
+  test_check_with_original "$venv/bin/python"
   configure "$builds/recipes" --preset native -DLADON_EXAMPLES= -DLADON_RECIPE_FILES="$files" -DLADON_WERROR="${CI:+ON}"
   build "$builds/recipes" ladon_recipes
   ctest_in "$builds/recipes" -R '^ladon[.]recipes'
+}
+
+# test_check_with_original PYTHON: lets ./dev import --check compare a model with the original.
+test_check_with_original() {
+  local model=$builds/recipes-files/original
+  mkdir -p "$model"
+  cp "$root"/tests/data/families/gpt2/{config.json,model.safetensors} "$model"
+  LADON_PYTHON=$1 import_model "$model" --cpp "$builds/recipes-files/original_cpp" --check
 }
 
 # Tests the files of a release. Compiles the WebAssembly modules of the package if the modules do not exist.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <ladon/detail/vec/int4.hpp>
 
 #include "print.hpp"
 #include "safetensors.hpp"
@@ -24,17 +25,31 @@ std::uint64_t elements_of(const files::Tensor& tensor) {
   return elements;
 }
 
-// Returns the bytes of all used tensors in float32, bfloat16 and int8. Tensors of one dimension are always float32. An
-// int8 matrix has a scale and a sum for each row.
-std::array<std::uint64_t, 3> bytes_of(const Program& program, const families::Tensors& tensors) {
-  std::array<std::uint64_t, 3> bytes{};
+// Returns whether the tensor belongs to the layers of a stack.
+bool is_of_layers(const std::string& name, const Program& program) {
+  const auto& stacks = program.description.stacks;
+  return std::any_of(stacks.begin(), stacks.end(),
+                     [&](const families::Stack& stack) { return name.starts_with(stack.prefix + "."); });
+}
+
+// Returns the bytes of all used tensors in float32, bfloat16, int8 and int4. Tensors of one dimension are always
+// float32. An int8 or int4 matrix has a scale and a sum for each row. With int4, the matrices outside the layers are
+// int8.
+std::array<std::uint64_t, 4> bytes_of(const Program& program, const families::Tensors& tensors) {
+  std::array<std::uint64_t, 4> bytes{};
   for (const auto& [name, tensor] : tensors) {
     if (!is_used(name, program)) continue;
     const std::uint64_t elements = elements_of(tensor);
-    const bool is_matrix = tensor.shape.size() > 1;
+    if (tensor.shape.size() < 2) {
+      for (std::uint64_t& sum : bytes) sum += elements * 4;
+      continue;
+    }
+    const std::uint64_t rows = tensor.shape[0], of_rows = 8 * rows;
     bytes[0] += elements * 4;
-    bytes[1] += elements * (is_matrix ? 2 : 4);
-    bytes[2] += is_matrix ? elements + 8 * tensor.shape[0] : elements * 4;
+    bytes[1] += elements * 2;
+    bytes[2] += elements + of_rows;
+    bytes[3] +=
+        (is_of_layers(name, program) && rows != 0 ? rows * int4_row_bytes(elements / rows) : elements) + of_rows;
   }
   return bytes;
 }
@@ -78,8 +93,8 @@ std::string summary(const Program& program, const families::Tensors& tensors) {
           std::to_string(unused.size()) + " are not" + (unused.empty() ? ".\n" : ":\n") + list_of(unused);
   const auto bytes = bytes_of(program, tensors);
   text += "\nBytes of the weights: " + std::to_string(bytes[0]) + " in float32, " + std::to_string(bytes[1]) +
-          " in bfloat16, " + std::to_string(bytes[2]) + " in int8.\n" + "The memory of a call is sizeof(" +
-          program.choices.name + "::Workspace), which the compiler knows.\n";
+          " in bfloat16, " + std::to_string(bytes[2]) + " in int8, " + std::to_string(bytes[3]) + " in int4.\n" +
+          "The memory of a call is sizeof(" + program.choices.name + "::Workspace), which the compiler knows.\n";
   for (const Mixture& mixture : program.mixtures) {
     text += mixture.stack + ": the matrices of the layers take " +
             std::to_string(static_cast<int>(100 * mixture.share + 0.5)) + "% of the bytes of int8. 8 bits have:";

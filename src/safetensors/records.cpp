@@ -61,6 +61,20 @@ void expect_count(const std::string& name, std::size_t count, std::size_t least,
               (least == most ? "" : " to " + std::to_string(most)));
 }
 
+// Expects that every number of the tensor given.`name` is `expected`, if the file has such a tensor of integers.
+void expect_all(const File& file, const std::string& name, std::int64_t expected, const char* what) {
+  const auto found = file.tensors().find("given." + name);
+  if (found == file.tensors().end()) return;
+  const auto bytes = file.bytes(found->second);
+  const auto differ = [&](const auto& numbers) {
+    return std::any_of(numbers.begin(), numbers.end(), [&](std::int64_t number) { return number != expected; });
+  };
+  if (found->second.dtype == "I64" ? differ(values_of<std::int64_t>(bytes))
+                                   : found->second.dtype == "I32" && differ(values_of<std::int32_t>(bytes)))
+    throw Error(file.name() + ": given." + name + " has a number that is not " + std::to_string(expected) + "; " +
+                what);
+}
+
 }  // namespace
 
 struct Records::Given {
@@ -89,7 +103,10 @@ Records::Records(int argc, const char* const* argv, const Abilities& abilities) 
   if (folder_.empty() || given != 1)
     throw Error("usage: FOLDER --inputs IN.safetensors [--outputs OUT.safetensors], or FOLDER ID..." +
                 std::string(abilities.takes_text ? ", or FOLDER --text TEXT" : ""));
-  if (!inputs.empty()) given_ = std::make_unique<Given>(Given{File(files::path_of(inputs))});
+  if (inputs.empty()) return;
+  given_ = std::make_unique<Given>(Given{File(files::path_of(inputs))});
+  expect_all(given_->file, "attention_mask", 1, "a program computes one text a call, without padding");
+  expect_all(given_->file, "token_type_ids", 0, "programs compute no pairs of texts");
 }
 
 void Records::read_option(const std::string& option, const std::string& value, std::string& inputs) {

@@ -1,0 +1,76 @@
+// Tests the command line of programs that run a model.
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "ladon/safetensors/records.hpp"
+#include "packing.hpp"
+
+namespace ladon::weights {
+namespace {
+
+using examples::error_of, examples::TemporaryFolder, safetensors::Records;
+
+// A command line with a file of recorded inputs.
+struct RecordsScene {
+  TemporaryFolder folder;
+  std::string path;
+
+  explicit RecordsScene(const files::Checkpoint& given) : path(folder.file("io", given.content()).string()) {}
+  [[nodiscard]] std::vector<std::int32_t> ids(std::size_t most, std::size_t rows) const {
+    const char* const arguments[] = {"program", "model", "--inputs", path.c_str()};
+    return Records(4, arguments).ids("input_ids", most, rows);
+  }
+  [[nodiscard]] std::string error(std::size_t most = 9, std::size_t rows = 9) const {
+    return error_of<safetensors::Error>([&] { (void)ids(most, rows); });
+  }
+};
+
+files::Checkpoint two_ids() {
+  files::Checkpoint checkpoint;
+  checkpoint.add("given.input_ids", "I32", "[1,2]", std::string("\3\0\0\0\4\0\0\0", 8));
+  return checkpoint;
+}
+
+std::string usage_error(const std::vector<const char*>& arguments) {
+  return error_of<safetensors::Error>([&] { Records(static_cast<int>(arguments.size()), arguments.data()); });
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("records");
+
+TEST_CASE("ids of a file") {
+  CHECK(RecordsScene(two_ids()).ids(9, 9) == std::vector<std::int32_t>{3, 4});
+  CHECK(examples::has(RecordsScene(two_ids()).error(1), R"("input_ids" has 2 numbers; expected 1)"));
+  CHECK(examples::has(RecordsScene(two_ids()).error(9, 4),
+                      R"("input_ids" has the id 4, but the table of embeddings has 4 rows)"));
+  files::Checkpoint floats;
+  floats.add("given.input_ids", "F32", "[1]", "1234");
+  CHECK(examples::has(RecordsScene(floats).error(), "given.input_ids has the dtype F32; expected I64 or I32"));
+  CHECK(examples::has(RecordsScene(files::Checkpoint{}).error(), "has no tensor given.input_ids"));
+}
+
+// Results for padded texts, and for pairs of texts, would be wrong.
+TEST_CASE("texts with padding, and pairs of texts, are refused") {
+  const std::string one("\1\0\0\0\0\0\0\0", 8), none(8, '\0');
+  const auto error = [](const char* name, const std::string& bytes) {
+    return RecordsScene(two_ids().add(name, "I64", "[1,1]", bytes)).error();
+  };
+  CHECK(error("given.attention_mask", one).empty());
+  CHECK(error("given.token_type_ids", none).empty());
+  CHECK(
+      examples::has(error("given.attention_mask", none), "given.attention_mask has a number that is not 1; a program"));
+  CHECK(examples::has(error("given.token_type_ids", one), "given.token_type_ids has a number that is not 0; programs"));
+}
+
+TEST_CASE("wrong command lines") {
+  CHECK(examples::has(usage_error({"program"}), "usage: FOLDER --inputs IN.safetensors"));
+  CHECK(examples::has(usage_error({"program", "model", "--inputs"}), "--inputs needs a value"));
+  CHECK(examples::has(usage_error({"program", "model", "--text", "a"}), "the program takes no text"));
+  CHECK(examples::has(usage_error({"program", "model", "x"}), R"("x" is no token id and no option)"));
+}
+
+TEST_SUITE_END();
+
+}  // namespace ladon::weights

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records inputs of a model of Hugging Face's transformers, and what the original computes from them.
+
+    python3 record_sample.py FOLDER OUT.safetensors
+
+FOLDER         config.json and the weights, as save_pretrained writes them
+OUT            gets the tensors given.NAME (random inputs), last (the last hidden state of the first item), and answer
+               (the logits, if config.json names an architecture For...Classification)
+
+Needs torch, transformers and safetensors. `./dev import FOLDER --check` runs this script if FOLDER has no
+io.safetensors.
+"""
+
+import os
+import sys
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # reads only FOLDER
+
+import torch
+import transformers
+from safetensors.torch import save_file
+
+transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
+
+TOKENS, SAMPLES = 8, 16000
+
+
+def first(values):
+    return values[0] if isinstance(values, (list, tuple)) else values
+
+
+def sizes_of(size):
+    return list(size) if isinstance(size, (list, tuple)) else [size, size]
+
+
+def inputs_of(model, config):
+    """Returns random inputs. The ids leave out the lowest, which are often special tokens."""
+    random = torch.Generator().manual_seed(7)
+    ids = torch.randint(min(5, config.vocab_size - 1), config.vocab_size, (1, TOKENS), generator=random) \
+        if getattr(config, "vocab_size", None) else None
+    name = model.main_input_name
+    if name == "input_ids":
+        inputs = {name: ids}
+    elif name == "pixel_values":
+        channels = getattr(config, "num_channels", 3)
+        inputs = {name: torch.randn(1, channels, *sizes_of(config.image_size), generator=random)}
+    elif name == "input_features" and hasattr(config, "max_source_positions"):
+        inputs = {name: torch.randn(1, config.num_mel_bins, 2 * config.max_source_positions, generator=random)}
+    elif name == "input_values" and hasattr(config, "num_mel_bins"):
+        inputs = {name: torch.randn(1, config.max_length, config.num_mel_bins, generator=random)}
+    elif name == "input_values":
+        inputs = {name: torch.randn(1, SAMPLES, generator=random)}
+    else:
+        raise SystemExit(f"record_sample: no inputs are known for {config.model_type}, whose input is {name}: "
+                         "name a file with recorded inputs")
+    if config.is_encoder_decoder:
+        inputs["decoder_input_ids"] = ids[:, : TOKENS // 2]
+    return inputs
+
+
+def rows(tensor):
+    """Returns the first item of a batch as [rows][width]. An image [channels][height][width] becomes rows of pixels."""
+    item = tensor[0].float()
+    return (item.flatten(1).T if item.dim() == 3 else item).contiguous()
+
+
+def record(folder):
+    config = transformers.AutoConfig.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
+    inputs = inputs_of(model, config)
+    found = {"given." + name: value.contiguous() for name, value in inputs.items()}
+    architecture = first(config.architectures or [""])
+    with torch.no_grad():
+        found["last"] = rows(model(**inputs).last_hidden_state)
+        if architecture.endswith("Classification"):
+            whole = getattr(transformers, architecture).from_pretrained(folder, dtype=torch.float32).eval()
+            found["answer"] = whole(**inputs).logits[0].float().contiguous()
+    return found
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        raise SystemExit(__doc__)
+    save_file(record(sys.argv[1]), sys.argv[2])
