@@ -4,7 +4,8 @@
 : "${root:?}" "${builds:?}"
 
 # import_wasm TOOL FOLDER DIR PRECISION ARGS...: ARGS are the arguments of ladon-import. All models share two build
-# folders, because the code that reads checkpoints takes longer to compile than a model.
+# folders, because the code that reads checkpoints takes longer to compile than a model. Tests set the variables
+# `variants` and `optimise` to make fewer modules, with another level of optimisation.
 import_wasm() {
   local tool=$1 folder out=$3 precision=$4 work name settings
   folder=$(cd "$2" && pwd)
@@ -19,7 +20,8 @@ import_wasm() {
   cmake -S "$root/wasm/model" -B "$builds/import-wasm/native" -G Ninja "${settings[@]}" >&2
   build "$builds/import-wasm/native" "${name}_weights_file"
   cmake -S "$root/wasm/model" -B "$builds/import-wasm/wasm" -G Ninja "${settings[@]}" \
-    -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" -DLADON_WASM_OUTPUT="$work/modules" >&2
+    -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" -DLADON_WASM_OUTPUT="$work/modules" \
+    -DLADON_WASM_VARIANTS="${variants:-}" -DOPTIMIZE="${optimise:-}" >&2
   build "$builds/import-wasm/wasm" "${name}_modules"
   node "$root/wasm/tools/model-folder.mjs" "$name" "$folder" "$work/modules" "$builds/import-wasm/native/$name.weights" "$out"
   say "$out: a server of static files shows the page, such as: node wasm/tools/serve.mjs $out"

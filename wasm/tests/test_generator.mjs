@@ -5,8 +5,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Generator, Model } from "../dist/model.js";
 import { Tokenizer } from "../dist/tokenizer.js";
-import { variants } from "./kernels.mjs";
-import { importedFolder, skipOf, skipWithoutStories, stories } from "./models/imported.mjs";
+import { importedFolder, skipOf, skipWithoutStories, stories, variantsOf } from "./models/imported.mjs";
 import { refuses } from "./refuses.mjs";
 
 const words = ["<s>", "</s>", "a", "b", "c", "\u00e9"];
@@ -108,7 +107,7 @@ const writers = [
 ].filter(({ name }) => !skipOf(name));
 for (const { name, input, source, other, wrong, first } of writers) {
   const file = `${importedFolder(name)}/${name}`;
-  for (const variant of variants.filter((one) => WebAssembly.validate(readFileSync(`${file}.${one}.wasm`)))) {
+  for (const variant of variantsOf(name)) {
     test(`${name} writes texts, ${variant}: the logits of each step${first ? ", and the tokens of C++" : ""}`, async () => {
       const model = await Model.load({ module: file, weights: `${file}.weights`, variant });
       const { vocabulary, most: longest } = model.description.texts;

@@ -8,15 +8,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Model } from "../dist/model.js";
-import { variants } from "./kernels.mjs";
-import { checkpointFolder, importedFolder, readTensors, recorded } from "./models/imported.mjs";
+import { checkpointFolder, importedFolder, readTensors, recorded, variantsOf } from "./models/imported.mjs";
 import { refuses } from "./refuses.mjs";
 import { streamOf } from "./safetensors.mjs";
 
 const fileOf = (name, end) => join(importedFolder(name), `${name}${end}`);
 const wrapperOf = (name) => import(pathToFileURL(fileOf(name, ".js")));
 const weightsOf = (name) => new Uint8Array(readFileSync(fileOf(name, ".weights")));
-const runs = (name, variant) => WebAssembly.validate(readFileSync(fileOf(name, `.${variant}.wasm`)));
 const load = (name, options = {}) => Model.load({ module: fileOf(name, ""), weights: fileOf(name, ".weights"), ...options });
 
 /** Returns the largest error, as a share of the largest expected value. */
@@ -33,7 +31,7 @@ function close(actual, expected) {
 }
 
 for (const name of ["gpt2", "t5"]) {
-  for (const variant of variants.filter((one) => runs(name, one))) {
+  for (const variant of variantsOf(name)) {
     test(`${name}, ${variant}: the last hidden state of transformers, twice`, async () => {
       const { inputs, last } = recorded(name);
       const model = await load(name, { variant });
@@ -54,7 +52,7 @@ test("4-bit weights, some of them 8-bit: every variant has the same rows, which 
   assert.equal(scalar.description.precision, "int4");
   const expected = scalar.run(inputs).last;
   assert.ok(errorOf(expected, last) <= 0.1); // was 0.07; the model has 48 features, so its groups of 32 are few
-  for (const variant of variants.filter((one) => runs("gpt2_int4", one))) {
+  for (const variant of variantsOf("gpt2_int4")) {
     const error = errorOf((await load("gpt2_int4", { variant })).run(inputs).last, expected);
     assert.ok(error <= (variant === "relaxed" ? 0.01 : 1e-6), `${variant}: ${error}`); // fused sums may round otherwise
   }
@@ -73,7 +71,7 @@ test("a classifier of own modules: pool is the mean of the rows, and head a line
   close(model.head({ samples }), bias.map((start, k) => pooled.reduce((sum, value, i) => sum + value * weight[k * width + i], start)));
 });
 
-for (const variant of variants.filter((one) => runs("tagger", one))) {
+for (const variant of variantsOf("tagger")) {
   test(`a head that gives each row a class, ${variant}`, async () => {
     const model = await load("tagger", { variant });
     const described = model.description.functions.find(({ name }) => name === "head");

@@ -43,7 +43,8 @@ async function writeModel({ name, folder, modules, weights, out }) {
   for (const file of ["tokenizer.json", "tokenizer_config.json"]) {
     if (existsSync(join(folder, file))) copyFileSync(join(folder, file), join(out, file));
   }
-  const description = descriptionOf(readFileSync(join(modules, `${name}.scalar.wasm`)));
+  // declarations() reads what all variants share. Node 20 supports no relaxed module.
+  const description = descriptionOf(wasm.map((file) => readFileSync(join(modules, file))).find((bytes) => WebAssembly.validate(bytes)));
   const sha256 = createHash("sha256").update(readFileSync(weights)).digest("hex");
   const eos = eosOf(folder);
   writeFileSync(join(out, `${name}.js`), wrapper(name, sha256, eos));

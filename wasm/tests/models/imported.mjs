@@ -2,12 +2,19 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { variants } from "../kernels.mjs";
 import { headerOf } from "../safetensors.mjs";
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 /** The folder that `./dev import --wasm` wrote. */
 export const importedFolder = (name) => at(`imported/${name}`);
+/** The variants of the model that are there and that this engine runs. */
+export const variantsOf = (name) =>
+  variants.filter((variant) => {
+    const file = `${importedFolder(name)}/${name}.${variant}.wasm`;
+    return existsSync(file) && WebAssembly.validate(readFileSync(file));
+  });
 /** The folder of the checkpoint. make_classifier.mjs makes those of the classifier and of the tagger. */
 export const checkpointFolder = (name) =>
   ["classifier", "tagger"].includes(name) ? at(`imported/checkpoint/${name}`) : at(`../../../tests/data/families/${name}`);
