@@ -37,8 +37,8 @@ def sizes_of(size):
 def inputs_of(model, config):
     """Returns random inputs. The ids leave out the lowest, which are often special tokens."""
     random = torch.Generator().manual_seed(7)
-    ids = torch.randint(min(5, config.vocab_size - 1), config.vocab_size, (1, TOKENS), generator=random) \
-        if getattr(config, "vocab_size", None) else None
+    vocabulary = getattr(config, "vocab_size", None) or TOKENS
+    ids = torch.randint(min(5, vocabulary - 1), vocabulary, (1, TOKENS), generator=random)
     name = model.main_input_name
     if name == "input_ids":
         inputs = {name: ids}
