@@ -90,9 +90,10 @@ ARCH, OPTIMIZE, each with a value, and DISPATCH")
   endif()
 endfunction()
 
-# ladon_model_tool(<out>): sets <out> to the program ladon-import, or to its target.
+# ladon_model_tool(<out>): sets <out> to the program ladon-import, or to its target. LADON_IMPORT_TOOL=<file> names another
+# program.
 function(ladon_model_tool out)
-  if(COMMAND ladon_need_import_tool AND NOT CMAKE_CROSSCOMPILING)
+  if(NOT LADON_IMPORT_TOOL AND COMMAND ladon_need_import_tool AND NOT CMAKE_CROSSCOMPILING)
     ladon_need_import_tool()
     set(${out} ladon_import PARENT_SCOPE)
     return()

@@ -84,12 +84,27 @@ weights_of() {
   if [ -e "$1/model.onnx" ] || [ -e "$1/onnx/model.onnx" ]; then printf '%s\n' "$2/weights"; else printf '%s\n' "$1"; fi
 }
 
-# Builds ladon-import, and prints its path. If `./dev test` has configured its build folder, the program is built there.
+# Builds ladon-import, and prints its path.
 import_tool() {
-  local dir=$builds/native
-  if [ ! -e "$dir/dev-configured" ]; then dir=$builds/import-tool; configure_import_tool "$dir"; fi
+  local dir
+  dir=$(tools_folder)
   build "$dir" ladon_import
   printf '%s\n' "$dir/src/import/ladon-import"
+}
+
+# Builds ladon-weights, and prints its path.
+weights_tool() {
+  local dir
+  dir=$(tools_folder)
+  build "$dir" ladon_weights
+  printf '%s\n' "$dir/src/weights/ladon-weights"
+}
+
+# Prints a configured folder for the tools: that of `./dev test`, if it is there.
+tools_folder() {
+  local dir=$builds/native
+  if [ ! -e "$dir/dev-configured" ]; then dir=$builds/import-tool; configure_import_tool "$dir"; fi
+  printf '%s\n' "$dir"
 }
 
 configure_import_tool() {

@@ -106,27 +106,24 @@ test_modules() {
 
 # test_firmware [--update] [CORE...]: runs the tests of tests/firmware for all cores, or only for CORE...
 test_firmware() {
-  local core update='' chosen=() here=$root/tests/firmware keywords keywords_settings=() settings
+  local core update='' chosen=() here=$root/tests/firmware keywords settings=() import weights
   for core in "$@"; do
     if [ "$core" = --update ]; then update=yes; else chosen+=("$core"); fi
   done
   if [ ${#chosen[@]} = 0 ]; then chosen=("${cores[@]}"); fi
   need c++ cmake make ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp
   keywords=$(keywords_folder kwt1.safetensors yes_1000ms.wav)
-  if [ -n "$keywords" ]; then keywords_settings=(-DLADON_KISSFFT_DIR="$(kissfft_folder)"); fi
-  keywords_settings+=(-DLADON_KEYWORDS_DIR="$keywords")
+  if [ -n "$keywords" ]; then settings=(-DLADON_KISSFFT_DIR="$(kissfft_folder)"); fi
+  # All builds below share the tools of ./dev import, which take longer to compile than the tests.
+  import=$(import_tool)
+  weights=$(weights_tool)
+  settings+=(-DLADON_KEYWORDS_DIR="$keywords" -DLADON_FIRMWARE_HOST="$builds/firmware-host" -DLADON_WEIGHTS_TOOL="$weights")
   # Builds the programs of tests/firmware for the host, where they compute the expected results. -O1 is enough, because
   # the speed of these programs does not matter.
-  cmake -S "$here" -B "$builds/firmware-host" -G Ninja -DLADON_WERROR="${CI:+ON}" \
+  cmake -S "$here" -B "$builds/firmware-host" -G Ninja -DLADON_WERROR="${CI:+ON}" -DLADON_IMPORT_TOOL="$import" \
     -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" >&2
   build "$builds/firmware-host" all
   for core in "${chosen[@]}"; do
-    settings=(-DLADON_FIRMWARE_HOST="$builds/firmware-host" "${keywords_settings[@]}")
-    # The build for the Cortex-M7 makes the program ladon-weights. If the program exists, the build for the Cortex-M55
-    # uses it.
-    if [ "$core" = cortex-m55 ] && [ -x "$builds/firmware-cortex-m7/ladon/host_weights/ladon-weights" ]; then
-      settings+=(-DLADON_WEIGHTS_TOOL="$builds/firmware-cortex-m7/ladon/host_weights/ladon-weights")
-    fi
     configure_firmware "$here" "$builds/firmware-$core" "$core" "${settings[@]}"
     say "testing $core"
     build "$builds/firmware-$core" all

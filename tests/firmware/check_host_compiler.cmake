@@ -1,6 +1,7 @@
 # cmake -DROOT=<source folder> -DFOLDER=<folder> -DCOMPILERS=<files> -P check_host_compiler.cmake
 # In a cross build, a kernel with WEIGHTS needs the program ladon-weights, which must be compiled for the host. Checks
-# which compiler ladon_host_compiler chooses for the host. Each call of check() below only configures a project.
+# which compiler ladon_host_compiler chooses for the host. Each call of check() below only configures a project. Then
+# configures the separate build of ladon-weights, and checks where that build would put the program.
 # COMPILERS are the paths of the cross compiler and of the build tool. The last call hides all other programs, so that
 # CMake finds no compiler for the host.
 cmake_minimum_required(VERSION 3.25)
@@ -37,6 +38,14 @@ function(check name pattern environment)
 endfunction()
 
 check(system "the compiler is '/[^']*(c|g|clang)[+][+]'.*Generating done" --unset=CXX)
+set(build ${CMAKE_COMMAND} --build ${FOLDER}/system)
+execute_process(COMMAND ${build} --target ladon/host_weights/CMakeCache.txt
+  COMMAND_ERROR_IS_FATAL ANY OUTPUT_VARIABLE out ERROR_VARIABLE out)
+execute_process(COMMAND ${build}/ladon/host_weights --target ladon_weights -- -n -v
+  COMMAND_ERROR_IS_FATAL ANY OUTPUT_VARIABLE out ERROR_VARIABLE out)
+if(NOT out MATCHES "[+][+] [^\n]* -o ladon-weights " OR out MATCHES "arm-none-eabi")
+  message(FATAL_ERROR "no command of the host's compiler links ladon/host_weights/ladon-weights:\n${out}")
+endif()
 check(cross "the compiler is '/[^']*/(c|g|clang)[+][+]'.*Generating done" CXX=arm-none-eabi-g++)
 check(environment "the compiler is 'my-compiler [+]x'.*Generating done" "CXX=my-compiler +x")
 check(setting "the compiler is '/my/compiler'.*Generating done" --unset=CXX -DLADON_HOST_CXX=/my/compiler)
