@@ -10,7 +10,7 @@
 #     NAME missing REASON
 #     NAME skipped           there are no recorded inputs
 #     NAME wrong REASON      the exit status is 1
-# With --wasm DIR, writes what a web page needs into DIR (import_wasm).
+# With --wasm DIR, writes what a web page needs into DIR (import_wasm). Then --check runs it in Node.
 # With --c DIR, also builds the library. With --firmware DIR --cpu CORE, also builds it for this core, and prints what it
 # takes of flash, RAM and stack; then --check runs it in QEMU.
 import_model() {
@@ -41,10 +41,14 @@ import_model() {
     shift
   done
   if [ -n "$firmware" ] && [ -z "$core" ]; then die "--firmware needs --cpu, such as --cpu cortex-m4"; fi
-  if [ -n "$web" ] && [ -n "$c$cpp$io" ]; then die "--wasm goes with none of --c, --cpp, --firmware and --check"; fi
+  if [ -n "$web" ] && [ -n "$c$cpp" ]; then die "--wasm goes with none of --c, --cpp and --firmware"; fi
   if [ "$io" = default ]; then io=$(sample_of "$folder"); fi
   tool=$(import_tool)
-  if [ -n "$web" ]; then import_wasm "$tool" "$folder" "$web" "$precision" "${arguments[@]}"; return; fi
+  if [ -n "$web" ]; then
+    import_wasm "$tool" "$folder" "$web" "$precision" "${arguments[@]}"
+    if [ -n "$io" ]; then check_wasm "$tool" "$web" "$io" "$precision"; fi
+    return
+  fi
   if [ -n "$c" ]; then
     "$tool" "${arguments[@]}"
     build_c "$tool" "$folder" "$c" "$io" "$precision" "$core"

@@ -26,3 +26,11 @@ import_wasm() {
   node "$root/wasm/tools/model-folder.mjs" "$name" "$folder" "$work/modules" "$builds/import-wasm/native/$name.weights" "$out"
   say "$out: a server of static files shows the page, such as: node wasm/tools/serve.mjs $out"
 }
+
+# check_wasm TOOL DIR IO PRECISION: runs the model in DIR on recorded inputs, in Node, and compares the results.
+check_wasm() {
+  local tool=$1 out=$2 io=$3 precision=$4 wrappers
+  wrappers=("$out"/*.d.ts)
+  node "$root/wasm/tools/check-model.mjs" "${wrappers[0]%.d.ts}.js" "$io" "$builds/import-wasm/last.safetensors"
+  "$tool" --compare "$io" "$builds/import-wasm/last.safetensors" --precision "$precision"
+}

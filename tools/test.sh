@@ -139,7 +139,7 @@ import_test_models() {
   node "$root/wasm/tests/models/make_classifier.mjs" "$here/checkpoint/classifier"
   node "$root/wasm/tests/models/make_classifier.mjs" "$here/checkpoint/tagger" rows
   node "$root/wasm/tests/models/make_writer.mjs" "$root/tests/data/families/t5" "$here/checkpoint/t5"
-  import_model "$root/tests/data/families/gpt2" --wasm "$here/gpt2" --tokens 32
+  import_model "$root/tests/data/families/gpt2" --wasm "$here/gpt2" --tokens 32 --check
   # The layer 0 keeps 8 bits.
   import_model "$root/tests/data/families/gpt2" --wasm "$here/gpt2_int4" --name gpt2_int4 --tokens 32 --precision int4 --keep "layers[.]0"
   variants='relaxed;simd' import_model "$here/checkpoint/t5" --wasm "$here/t5" --tokens 32
