@@ -52,52 +52,85 @@ Lines together(const Program& program, const std::string& width) {
           "  }"};
 }
 
+// Returns the lines that compute the result number `number` of the batch from the rows of a text.
+Lines ends(const Program& program, const std::string& last, const std::string& rows, const std::string& number) {
+  Lines lines;
+  std::string from = last;
+  const Result& result = *batch_result(program);
+  for (const char* const function : {"pool", "head"}) {
+    const Result* const end = result_of(program, function);
+    if (end == nullptr || end->of_rows) continue;
+    const bool is_last = end == &result;
+    const std::string to =
+        is_last ? end->name + " + " + number + " * " + std::to_string(end->width) : "workspace." + end->name;
+    lines.push_back(std::string(function) + "(" + from + ", " + (end->arguments[0].fixed ? "" : rows + ", ") +
+                    passed(program, function) + to + ", workspace.single);");
+    from = to;
+  }
+  return lines;
+}
+
+void append(Lines& body, const Lines& lines, const std::string& indentation) {
+  for (const std::string& line : lines) body.push_back(indentation + line);
+}
+
 void add_run_batch(Program& program, bool shares) {
-  const std::string run = passed(program, "run"), pool = passed(program, "pool");
+  const std::string run = passed(program, "run");
   const std::string width = std::to_string(result_of(program, "run")->width);
-  const std::string outputs = std::to_string(result_of(program, "pool")->width);
+  const Result& result = *batch_result(program);
+  const std::string outputs = std::to_string(result.width);
   const std::string call = "run(part.ids, part.lengths[0], " + run + "workspace.last, workspace.single);";
   Lines body{"const auto compute = [&](const ladon::Texts& part, std::size_t number) {"};
   if (shares) {
     body.insert(body.end(), {"  if (part.count == 1) {", "    " + call});
     const Lines more = together(program, width);
     body.insert(body.end(), more.begin(), more.end());
-    body.insert(body.end(), {"  ladon::for_each_text(part, [&](const ladon::BatchText& text) {",
-                             "    pool(workspace.last + text.first * " + width + ", text.tokens, " + pool +
-                                 "pooled + (number + text.number) * " + outputs + ", workspace.single);",
-                             "  });"});
+    body.emplace_back("  ladon::for_each_text(part, [&](const ladon::BatchText& text) {");
+    append(body, ends(program, "workspace.last + text.first * " + width, "text.tokens", "(number + text.number)"),
+           "    ");
+    body.emplace_back("  });");
   } else {
-    body.insert(body.end(),
-                {"  const std::size_t rows = " + call,
-                 "  pool(workspace.last, rows, " + pool + "pooled + number * " + outputs + ", workspace.single);"});
+    const Lines last = ends(program, "workspace.last", "rows", "number");
+    const bool reads_rows =
+        std::any_of(last.begin(), last.end(), [](auto& line) { return line.find(" rows,") != line.npos; });
+    body.push_back((reads_rows ? "  const std::size_t rows = " : "  ") + call);
+    append(body, last, "  ");
   }
   body.insert(body.end(),
               {"};", "ladon::for_each_call(texts, " + std::to_string(shares ? most_tokens : 0) + ", share, compute);"});
   program.functions.push_back(
-      {{"Computes `pooled` [texts.count][" + outputs + "] of texts that have at most " +
+      {{"Computes `" + result.name + "` [texts.count][" + outputs + "] of texts that have at most " +
             std::to_string(result_of(program, "run")->arguments[0].most) + " tokens each." +
             (shares ? " Short texts share a call." : ""),
         "A team of threads computes a batch together: each thread has its own share and its own workspace. The result",
         "has the same bits for any number of threads."},
        "inline void run_batch(const ladon::Texts& texts, const Weights& weights, " +
-           std::string(takes_tables(program, "run") ? "const Tables& tables, " : "") +
-           "float* pooled, BatchWorkspace& workspace, ladon::Share share = {}) noexcept",
+           std::string(takes_tables(program, "run") ? "const Tables& tables, " : "") + "float* " + result.name +
+           ", BatchWorkspace& workspace, ladon::Share share = {}) noexcept",
        std::move(body)});
 }
 
 }  // namespace
 
+const Result* batch_result(const Program& program) {
+  const Result* const head = result_of(program, "head");
+  return head != nullptr && !head->of_rows ? head : result_of(program, "pool");
+}
+
 void add_batch(Scene& scene, const families::Stack& stack, const Argument& argument) {
   Program& program = scene.program;
   const Result* const run = result_of(program, "run");
   const Result* const pool = result_of(program, "pool");
-  if (argument.kind != Kind::ids || run == nullptr || pool == nullptr || pool->arguments[0].fixed) return;
+  if (argument.kind != Kind::ids || run == nullptr || batch_result(program) == nullptr) return;
+  if (pool == nullptr && stack.model.mask.causal) return;  // a language model
   const std::size_t width = run->width, rows = run->most;
   program.headers.insert("model/batch.hpp");
   const bool shares = can_share_calls(stack) && add_embed(scene, stack, argument);
   const auto numbers = [&](std::size_t tokens) { return "[" + std::to_string(tokens * width) + "];"; };
   program.batch_workspace = {"Workspace single;  // of a text that has a call of its own",
                              "float last" + numbers(std::max(rows, most_tokens))};
+  if (pool != nullptr && batch_result(program) != pool)
+    program.batch_workspace.push_back("float pooled[" + std::to_string(pool->width) + "];");
   if (shares) {
     const std::string most = std::to_string(most_tokens);
     program.parts +=

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "c_batch.hpp"
 
+#include "batch.hpp"
 #include "c_library.hpp"
 
 namespace ladon::import {
@@ -12,19 +13,20 @@ std::string filled_in(const Program& program, const std::string& text) {
                        {"@IDS@", ids.name},
                        {"@MOST@", std::to_string(ids.most)},
                        {"@ROWS@", std::to_string(ids.rows)},
-                       {"@WIDTH@", std::to_string(result_of(program, "pool")->width)},
+                       {"@WIDTH@", std::to_string(batch_result(program)->width)},
+                       {"@RESULT@", batch_result(program)->name},
                        {"@TABLES@", takes_tables(program, "run_batch") ? "state.tables, " : ""}});
 }
 
 constexpr const char* batch_parameters =
-    "(const int32_t *@IDS@, const size_t *lengths, size_t texts, float *pooled,\n    void *workspace, size_t thread, "
+    "(const int32_t *@IDS@, const size_t *lengths, size_t texts, float *@RESULT@,\n    void *workspace, size_t thread, "
     "size_t threads)";
 
 }  // namespace
 
 std::string c_batch_declarations(const Program& program) {
   if (program.batch_workspace.empty()) return "";
-  return filled_in(program, std::string(R"(/* Computes `pooled` [texts][@WIDTH@] of several texts.
+  return filled_in(program, std::string(R"(/* Computes `@RESULT@` [texts][@WIDTH@] of several texts.
  *   @IDS@  the token ids of all texts, one text after another, below @ROWS@
  *   lengths  [texts], the number of ids of each text, from 1 to @MOST@
  *   workspace  @NAME@_batch_workspace_bytes() at an address that is a multiple of 64; not a null pointer
@@ -40,14 +42,14 @@ std::string c_batch_definitions(const Program& program) {
   return filled_in(program,
                    std::string("\nladon_model_status LADON_MODEL_FUNCTION(run_batch)") + batch_parameters + R"( {
   if (!state.started) return LADON_MODEL_NOT_STARTED;
-  if (@IDS@ == nullptr || lengths == nullptr || pooled == nullptr || workspace == nullptr) return LADON_MODEL_NULL;
+  if (@IDS@ == nullptr || lengths == nullptr || @RESULT@ == nullptr || workspace == nullptr) return LADON_MODEL_NULL;
   if (reinterpret_cast<std::uintptr_t>(workspace) % alignof(@NAME@::BatchWorkspace) != 0) return LADON_MODEL_MISALIGNED;
   if (thread >= threads) return LADON_MODEL_BAD_LENGTH;
   for (size_t i = 0; i < texts; ++i)
     if (lengths[i] == 0 || lengths[i] > @MOST@) return LADON_MODEL_BAD_LENGTH;
   const ladon::Texts batch{@IDS@, lengths, texts};
   if (!are_below(@ROWS@, @IDS@, batch.tokens())) return LADON_MODEL_BAD_ID;
-  @NAME@::run_batch(batch, state.weights, @TABLES@pooled, *static_cast<@NAME@::BatchWorkspace*>(workspace),
+  @NAME@::run_batch(batch, state.weights, @TABLES@@RESULT@, *static_cast<@NAME@::BatchWorkspace*>(workspace),
                     {thread, threads});
   return LADON_MODEL_OK;
 }
@@ -59,7 +61,7 @@ size_t LADON_MODEL_FUNCTION(batch_workspace_bytes)(void) { return sizeof(@NAME@:
 std::string c_batch_list(const Program& program) {
   if (program.batch_workspace.empty()) return "";
   return filled_in(program, std::string("LADON_FUNCTION(ladon_model_status, run_batch, ") + batch_parameters +
-                                ", (@IDS@, lengths, texts, pooled, workspace, thread, threads))\n"
+                                ", (@IDS@, lengths, texts, @RESULT@, workspace, thread, threads))\n"
                                 "LADON_FUNCTION(size_t, batch_workspace_bytes, (void), ())\n");
 }
 

@@ -168,6 +168,28 @@ TEST_CASE("batches: texts share a call if no row depends on its place in the cal
   CHECK(program_with(stack).batch_workspace.empty());
 }
 
+TEST_CASE("batches of a classifier: the answers") {
+  Stack stack = stack_with("input_ids", {words});
+  stack.model.mask.left = 1;  // texts share no calls
+  stack.head = {families::LinearRows{"classifier", 3}};
+  const auto body = [&] { return function(program_with(stack), "run_batch").body; };
+  CHECK(body() == Lines{"const auto compute = [&](const ladon::Texts& part, std::size_t number) {",
+                        "  run(part.ids, part.lengths[0], weights, workspace.last, workspace.single);",
+                        "  head(workspace.last, weights, answer + number * 3, workspace.single);", "};",
+                        "ladon::for_each_call(texts, 0, share, compute);"});
+
+  stack.pooler = {families::Pool{families::Pooling::mean}};
+  const Lines pooled = body();
+  CHECK(Lines(pooled.begin() + 1, pooled.begin() + 4) ==
+        Lines{"  const std::size_t rows = run(part.ids, part.lengths[0], weights, workspace.last, workspace.single);",
+              "  pool(workspace.last, rows, weights, workspace.pooled, workspace.single);",
+              "  head(workspace.pooled, weights, answer + number * 3, workspace.single);"});
+  CHECK(program_with(stack).batch_workspace.back() == "float pooled[4];");
+
+  stack.head_of_rows = true;
+  CHECK(function(program_with(stack), "run_batch").signature.find("float* pooled") != std::string::npos);
+}
+
 TEST_CASE("a part from a folder inside the model's folder") {
   Stack stack = stack_with("input_ids", {words});
   stack.pooler = {families::Pool{}, families::LinearRows{"2_Dense/linear", 2, Bias::without}};
