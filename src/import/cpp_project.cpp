@@ -113,17 +113,26 @@ std::string constants_text(const Program& program) {
   return text + "\n";
 }
 
+// The code of the model is in an inline namespace with the settings of Ladon. So objects that were compiled with other
+// settings do not link, instead of reading each other's structs.
+std::string opened(const Program& program) {
+  return "namespace " + program.choices.name + " {\ninline namespace LADON_ABI {\n\n";
+}
+std::string closed(const Program& program) {
+  return "}  // namespace LADON_ABI\n}  // namespace " + program.choices.name + "\n";
+}
+
 std::string header(const Program& program) {
   std::string text = first_line(program) +
                      "#pragma once\n\n#include <algorithm>\n#include <cstddef>\n#include <cstdint>\n" +
                      (program.generation ? "#include <limits>\n\n" : "\n");
   for (const std::string& name : program.headers) text += "#include <ladon/" + name + ">\n";
-  text += "\nnamespace " + program.choices.name + " {\n\n" + program.parts +
-          (program.parts.ends_with("\n\n") ? "" : "\n") + constants_text(program) + weights_text(program) +
+  text += "\n" + opened(program) + program.parts + (program.parts.ends_with("\n\n") ? "" : "\n") +
+          constants_text(program) + weights_text(program) +
           struct_of("The memory of a call.", "Workspace", program.workspace) + tables_text(program) +
           batch_workspace_text(program);
   for (const Function& function : program.functions) text += function_text(function);
-  return text + text_types(program) + "}  // namespace " + program.choices.name + "\n";
+  return text + text_types(program) + closed(program);
 }
 
 std::string load_signature(const Program& program) {
@@ -134,22 +143,22 @@ std::string load_signature(const Program& program) {
 
 std::string weights_header(const Program& program) {
   const std::string& name = program.choices.name;
-  return first_line(program) + "#pragma once\n\n#include <ladon/safetensors.hpp>\n\n#include \"" + name +
-         ".hpp\"\n\nnamespace " + name +
-         " {\n\n// Returns the weights of a checkpoint. They point into the folder, which must outlive them. Throws\n"
+  return first_line(program) + "#pragma once\n\n#include <ladon/safetensors.hpp>\n\n#include \"" + name + ".hpp\"\n\n" +
+         opened(program) +
+         "// Returns the weights of a checkpoint. They point into the folder, which must outlive them. Throws\n"
          "// ladon::safetensors::Error with the name of a tensor that is missing or has another shape.\n" +
-         load_signature(program) + ";\n\n}  // namespace " + name + "\n";
+         load_signature(program) + ";\n\n" + closed(program);
 }
 
 std::string weights_source(const Program& program) {
   const std::string& name = program.choices.name;
-  std::string text = first_line(program) + "#include \"" + name + "_weights.hpp\"\n\nnamespace " + name + " {\n\n" +
+  std::string text = first_line(program) + "#include \"" + name + "_weights.hpp\"\n\n" + opened(program) +
                      load_signature(program) +
                      " {\n"
                      "  const ladon::safetensors::File& file = folder.file();\n  Weights weights;\n";
   for (const Member& member : program.weights)
     for (const std::string& line : member.load) text += "  " + line + "\n";
-  return text + "  return weights;\n}\n\n}  // namespace " + name + "\n";
+  return text + "  return weights;\n}\n\n" + closed(program);
 }
 
 Lines call(const Program& program, const Result& result, std::set<std::string>& read) {

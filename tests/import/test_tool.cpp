@@ -34,6 +34,9 @@ TEST_CASE("a project has five files") {
     CHECK(std::filesystem::exists(out / name));
   // A program that adds the project must be compiled as the project is: the cache also holds for the program.
   CHECK(examples::has(examples::content_of(out / "CMakeLists.txt"), "set(CMAKE_BUILD_TYPE Release CACHE "));
+  // Objects with other settings of Ladon do not link.
+  for (const char* name : {"my_gpt.hpp", "my_gpt_weights.hpp", "my_gpt_weights.cpp"})
+    CHECK(examples::has(examples::content_of(out / name), "namespace my_gpt {\ninline namespace LADON_ABI {\n"));
 }
 
 TEST_CASE("the table of --dry-run") {
