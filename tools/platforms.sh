@@ -15,8 +15,14 @@ need_platform() {
   read -ra needs <<<"${row[2]}"
   if [ "${needs[0]}" = zig ]; then need pip; need_zig; fi
   need "${needs[@]}"
-  # Wine writes its messages to stderr, and keeps the registry of a fake Windows in WINEPREFIX.
-  if [[ " ${needs[*]} " = *" wine "* ]]; then export WINEDEBUG=-all WINEPREFIX=$builds/wine; fi
+  if [[ " ${needs[*]} " = *" wine "* ]]; then start_wine; fi
+}
+
+# Wine writes its messages to stderr, and keeps the registry of a fake Windows in WINEPREFIX. The first program makes this
+# folder, and a second one beside it can fail. So a program that does nothing comes first.
+start_wine() {
+  export WINEDEBUG=-all WINEPREFIX=$builds/wine
+  if [ ! -e "$WINEPREFIX/system.reg" ]; then wine wineboot --init >/dev/null 2>&1 || die "wine does not start"; fi
 }
 
 # need_zig: installs the program zig with pip, and puts it into PATH.
