@@ -42,7 +42,7 @@ const failUnknown = (
   const call = `ladon_add_kernel(${name} ${sizes} MASK causal padding OFFSET run_time${suffix})`;
   return fail(
     "unknown-kernel",
-    `shipped attention of at most ${most} tokens (others: ${call}, emcmake cmake -B build -G Ninja && cmake --build build)`,
+    `shipped attention of at most ${most} tokens (others: ${call}, emcmake cmake -B build && cmake --build build)`,
     nearest.map((one) => one.name),
     `${name} of ${tokens} tokens`,
   );

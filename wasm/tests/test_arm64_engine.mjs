@@ -33,9 +33,9 @@ test("cortex-a53: the probe finds signed bytes", { skip }, async () => {
 // All tests of a processor run in one process, because QEMU takes seconds to start Node. QEMU takes a minute for all
 // tests of test_int8_oracle.mjs, so only the tests of layers run.
 test("max: the probe finds signed bytes; modules; results of int8 kernels", { skip }, async () => {
-  // test_relaxed_dot.mjs comes first, because it must see code that V8 has not optimised yet.
+  // The test "the probe sees fresh and optimised code" is left out: in QEMU, V8 may take longer to optimise than it runs.
   const files = ["test_relaxed_dot.mjs", "test_int8_load.mjs", "test_int8_oracle.mjs"];
-  const names = ["this engine", "the probe sees", "old V8", "layer", "equal bits"];
+  const names = ["this engine", "old V8", "layer", "equal bits"];
   const options = names.map((name) => `--test-name-pattern=${name}`);
   const report = await reportOf("max", files, options);
   assert.match(report, /^# v[0-9.]+: signed$/m);
