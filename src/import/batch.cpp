@@ -52,22 +52,21 @@ Lines together(const Program& program, const std::string& width) {
           "  }"};
 }
 
+// Returns the call of the function of an end, from `from` to `to`.
+std::string call_of(const Program& program, const Result& end, const std::string& from, const std::string& rows,
+                    const std::string& to) {
+  return end.function + "(" + from + ", " + (end.arguments[0].fixed ? "" : rows + ", ") +
+         passed(program, end.function) + to + ", workspace.single);";
+}
+
 // Returns the lines that compute the result number `number` of the batch from the rows of a text.
 Lines ends(const Program& program, const std::string& last, const std::string& rows, const std::string& number) {
-  Lines lines;
-  std::string from = last;
   const Result& result = *batch_result(program);
-  for (const char* const function : {"pool", "head"}) {
-    const Result* const end = result_of(program, function);
-    if (end == nullptr || end->of_rows) continue;
-    const bool is_last = end == &result;
-    const std::string to =
-        is_last ? end->name + " + " + number + " * " + std::to_string(end->width) : "workspace." + end->name;
-    lines.push_back(std::string(function) + "(" + from + ", " + (end->arguments[0].fixed ? "" : rows + ", ") +
-                    passed(program, function) + to + ", workspace.single);");
-    from = to;
-  }
-  return lines;
+  const std::string to = result.name + " + " + number + " * " + std::to_string(result.width);
+  const Result* const pool = result_of(program, "pool");
+  if (pool == nullptr || pool == &result) return {call_of(program, result, last, rows, to)};
+  const std::string pooled = "workspace." + pool->name;
+  return {call_of(program, *pool, last, rows, pooled), call_of(program, result, pooled, rows, to)};
 }
 
 void append(Lines& body, const Lines& lines, const std::string& indentation) {
