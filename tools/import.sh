@@ -67,8 +67,8 @@ import_model() {
 # in which transformers, the original, records them.
 sample_of() {
   local folder=$1 python=${LADON_PYTHON:-python3} sample
-  if [ -e "$folder/io.safetensors" ]; then printf '%s\n' "$folder/io.safetensors"; return; fi
-  if [ ! -e "$folder/config.json" ]; then printf '%s\n' "$folder/io.safetensors"; return; fi # ladon-import says what is wrong
+  # Without config.json, ladon-import says what is wrong with the folder.
+  if [ -e "$folder/io.safetensors" ] || [ ! -e "$folder/config.json" ]; then printf '%s\n' "$folder/io.safetensors"; return; fi
   "$python" -c 'import torch, transformers, safetensors' 2>/dev/null ||
     die "--check compares with recorded results, and $folder has no io.safetensors: name a file (--check IO.safetensors), or install the Python packages torch, transformers and safetensors, so that the original computes the results (LADON_PYTHON names another python3)"
   sample=$builds/import/$(basename "$folder")_io.safetensors

@@ -82,18 +82,16 @@ void add_run_batch(Program& program, bool shares) {
   Lines body{"const auto compute = [&](const ladon::Texts& part, std::size_t number) {"};
   if (shares) {
     body.insert(body.end(), {"  if (part.count == 1) {", "    " + call});
-    const Lines more = together(program, width);
-    body.insert(body.end(), more.begin(), more.end());
+    append(body, together(program, width), "");
     body.emplace_back("  ladon::for_each_text(part, [&](const ladon::BatchText& text) {");
     append(body, ends(program, "workspace.last + text.first * " + width, "text.tokens", "(number + text.number)"),
            "    ");
     body.emplace_back("  });");
   } else {
-    const Lines last = ends(program, "workspace.last", "rows", "number");
-    const bool reads_rows =
-        std::any_of(last.begin(), last.end(), [](auto& line) { return line.find(" rows,") != line.npos; });
-    body.push_back((reads_rows ? "  const std::size_t rows = " : "  ") + call);
-    append(body, last, "  ");
+    const Result* const pool = result_of(program, "pool");
+    const Result& first = pool == nullptr ? result : *pool;
+    body.push_back((first.arguments[0].fixed ? "  " : "  const std::size_t rows = ") + call);
+    append(body, ends(program, "workspace.last", "rows", "number"), "  ");
   }
   body.insert(body.end(),
               {"};", "ladon::for_each_call(texts, " + std::to_string(shares ? most_tokens : 0) + ", share, compute);"});

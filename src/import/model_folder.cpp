@@ -119,7 +119,8 @@ bool has_tokenizer(const fs::path& folder) {
     throw files::Error(files::utf8_of(file) + ": expected the tokenizer as JSON, found " + kind);
   // `accept` makes no objects, as tokenizers have up to 20 MB. The error says where the text ends to be JSON.
   const auto* const text = reinterpret_cast<const char*>(mapped.bytes().data());
-  if (!nlohmann::json::accept(text, text + mapped.bytes().size())) (void)families::read_json(file);
+  const std::size_t size = mapped.bytes().size();
+  if (!nlohmann::json::accept(text, text + size)) (void)families::parse_json({text, size}, files::utf8_of(file));
   return true;
 }
 

@@ -65,12 +65,11 @@ std::string list_of(const std::vector<std::string>& names) {
 }  // namespace
 
 bool is_used(const std::string& name, const Program& program) {
-  if (program.used.contains(name)) return true;
-  for (const families::Stack& stack : program.description.stacks) {
-    if (name.starts_with(stack.prefix + ".")) return true;
-    if (!stack.final_norm.empty() && name.starts_with(stack.final_norm + ".")) return true;
-  }
-  return false;
+  if (program.used.contains(name) || is_of_layers(name, program)) return true;
+  const auto& stacks = program.description.stacks;
+  return std::any_of(stacks.begin(), stacks.end(), [&](const families::Stack& stack) {
+    return !stack.final_norm.empty() && name.starts_with(stack.final_norm + ".");
+  });
 }
 
 std::string summary(const Program& program, const families::Tensors& tensors) {

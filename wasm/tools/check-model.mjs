@@ -23,9 +23,8 @@ try {
   const model = await load();
   const { inputs, functions, variant } = model.description;
   const values = Object.fromEntries(inputs.map(({ name }) => [name, given(file, name)]));
-  const tensors = functions.map(({ name, result }) => {
+  const tensors = functions.map(({ name, result, width }) => {
     const found = model[name](values);
-    const { width } = functions.find((one) => one.name === name);
     const numbers = name === "run" ? found.last : found;
     return [result, { shape: [numbers.length / width, width], values: numbers }];
   });
