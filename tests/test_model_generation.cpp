@@ -216,6 +216,27 @@ TEST_CASE("texts of a decoder with a memory") {
     check_texts<Tied<DecoderStack>>(Random(9).normals(rows * width));
 }
 
+TEST_CASE("a prompt in pieces gives the bits of the whole prompt") {
+  Rotated parts;
+  using Generator = TextGenerator<Rotated, 4, Likeliest<vocabulary>>;
+  const auto whole_prompt = std::make_unique<Generator>(), pieces = std::make_unique<Generator>();
+  const Tokens prompt{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5};
+  std::int32_t token = whole_prompt->next(parts, prompt.data(), prompt.size());
+  CHECK(pieces->append(parts, prompt.data(), 4) == TextStatus::ready);
+  CHECK(pieces->length() == 4);
+  CHECK(pieces->append(parts, prompt.data(), longest) == TextStatus::full);
+  CHECK(pieces->append(parts, prompt.data() + 4, 4) == TextStatus::ready);
+  CHECK(pieces->logits()[0] == 0);  // not computed yet
+  CHECK(pieces->next(parts, prompt.data() + 8, 3) == token);
+  for (std::size_t length = prompt.size(); length < longest; ++length) {
+    const std::vector<float> expected(whole_prompt->logits(), whole_prompt->logits() + vocabulary);
+    CHECK(difference(pieces->logits(), expected) == 0);
+    const std::int32_t next = whole_prompt->next(parts, &token, 1);
+    CHECK(pieces->next(parts, &token, 1) == next);
+    token = next;
+  }
+}
+
 TEST_CASE("a generator needs no initial values in flash") {
   static constinit TextGenerator<Learned, 4> generator;
   const auto* bytes = reinterpret_cast<const unsigned char*>(&generator);

@@ -142,7 +142,7 @@ import_test_models() {
   import_model "$root/tests/data/families/gpt2" --wasm "$here/gpt2" --tokens 32 --check
   # The layer 0 keeps 8 bits.
   import_model "$root/tests/data/families/gpt2" --wasm "$here/gpt2_int4" --name gpt2_int4 --tokens 32 --precision int4 --keep "layers[.]0"
-  variants='relaxed;simd' import_model "$here/checkpoint/t5" --wasm "$here/t5" --tokens 32
+  variants='relaxed;simd' import_model "$here/checkpoint/t5" --wasm "$here/t5" --tokens 80
   if [ -e "$families/whisper/config.json" ]; then
     node "$root/wasm/tests/models/make_writer.mjs" "$families/whisper" "$here/checkpoint/whisper"
     variants=scalar import_model "$here/checkpoint/whisper" --wasm "$here/whisper" --tokens 32

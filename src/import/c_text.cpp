@@ -28,6 +28,21 @@ std::string prompt_comment(const Program& program, const Generation& generation)
                          : ".");
 }
 
+std::string begin_parameters(const Generation& generation) {
+  return "(" + c_parameters(source_of(generation)) +
+         "const ladon_model_sampling *sampling, void *text, void *workspace)";
+}
+std::string piece_parameters(const Generation& generation) {
+  return "(" + c_parameters({generation.ids}) + "int is_last, int32_t *next, void *text, void *workspace)";
+}
+// Returns the statements that call begin_text of the C++ program.
+std::string begin_call(const Program& program, const Generation& generation) {
+  if (!generation.source) return "  @NAME@::begin_text(*begun, chosen(sampling));\n  return LADON_MODEL_OK;\n";
+  return "  return @NAME@::begin_text(" + arguments(*generation.source) + "state.weights, " +
+         (program.tables.empty() ? "" : "state.tables, ") +
+         "*begun, memory->parts, chosen(sampling)) ? LADON_MODEL_OK : LADON_MODEL_BAD_LENGTH;\n";
+}
+
 std::string start_parameters(const Generation& generation) {
   return "(" + c_parameters(prompt_of(generation)) +
          "const ladon_model_sampling *sampling, int32_t *next, void *text, void *workspace)";
@@ -40,7 +55,16 @@ std::string with_names(const Program& program, const Generation& generation, con
   const std::string starts = "  if (" + ids.name + " == nullptr)\n    " + ids.name + " = @NAME@::start_tokens, " +
                              ids.count + " = " + std::to_string(program.choices.text_tokens.starts.size()) + ";\n";
   const std::string null = generation.source ? generation.source->name + " == nullptr || " : "";
-  return filled(text, {{"@PROMPT_COMMENT@", prompt_comment(program, generation)},
+  const std::string source = generation.source ? arguments(*generation.source) : "";
+  return filled(text, {{"@BEGIN_PARAMETERS@", begin_parameters(generation)},
+                       {"@BEGIN_ARGUMENTS@", "(" + source + "sampling, text, workspace)"},
+                       {"@BEGIN_CALL@", begin_call(program, generation)},
+                       {"@BEGIN_COMMENT@", generation.source ? "Computes the encoder, and begins" : "Begins"},
+                       {"@PIECE_PARAMETERS@", piece_parameters(generation)},
+                       {"@PIECE_ARGUMENTS@", "(" + arguments(generation.ids) + "is_last, next, text, workspace)"},
+                       {"@PIECE@", std::to_string(prompt_tokens(generation))},
+                       {"@SOURCE_NULL@", null},
+                       {"@PROMPT_COMMENT@", prompt_comment(program, generation)},
                        {"@START_PARAMETERS@", start_parameters(generation)},
                        {"@START_ARGUMENTS@", "(" + prompt_arguments(generation) + "sampling, next, text, workspace)"},
                        {"@STARTS@", has_starts(program, generation) ? starts : ""},
@@ -88,6 +112,13 @@ size_t @NAME@_text_bytes(void);
  * likeliest token follows. */
 LADON_CHECK_STATUS ladon_model_status @NAME@_text_start@START_PARAMETERS@;
 
+/* @BEGIN_COMMENT@ a text without tokens, like @NAME@_text_start. Then @NAME@_text_prompt appends the
+ * prompt in pieces, so that a program can do other work between two calls. Pieces of a multiple of @PIECE@ tokens take no
+ * more time than the whole prompt. `is_last` is 1 for the last piece and otherwise 0: only the last piece computes logits
+ * and a token that follows, and other pieces write -1 to `next`. */
+LADON_CHECK_STATUS ladon_model_status @NAME@_text_begin@BEGIN_PARAMETERS@;
+LADON_CHECK_STATUS ladon_model_status @NAME@_text_prompt@PIECE_PARAMETERS@;
+
 /* Appends a token to a text that has begun. Writes the token that follows to `next`. A text of @NAMES@_MOST_TEXT_TOKENS
  * tokens gives LADON_MODEL_FULL. */
 LADON_CHECK_STATUS ladon_model_status @NAME@_text_next)") +
@@ -124,6 +155,11 @@ ladon_model_status status_of(const @NAME@::Text& text) {
   return LADON_MODEL_BAD_LENGTH;
 }
 
+ladon::Sampling chosen(const ladon_model_sampling* sampling) {
+  if (sampling == nullptr) return {};
+  return {sampling->temperature, sampling->top_k, sampling->top_p, sampling->seed};
+}
+
 }  // namespace
 
 extern "C" {
@@ -135,10 +171,25 @@ ladon_model_status LADON_MODEL_FUNCTION(text_start)@START_PARAMETERS@ {
   @NAME@::Text* const begun = text_at(text);
   Workspace* const memory = memory_at(workspace);
   if (begun == nullptr || memory == nullptr) return LADON_MODEL_MISALIGNED;
-@CHECKS@  const ladon::Sampling chosen = sampling == nullptr ? ladon::Sampling{}
-                                                       : ladon::Sampling{sampling->temperature, sampling->top_k,
-                                                                         sampling->top_p, sampling->seed};
-  *next = @NAME@::start_text(@PROMPT@state.weights, @TABLES@*begun, memory->parts, chosen);
+@CHECKS@  *next = @NAME@::start_text(@PROMPT@state.weights, @TABLES@*begun, memory->parts, chosen(sampling));
+  return status_of(*begun);
+}
+
+ladon_model_status LADON_MODEL_FUNCTION(text_begin)@BEGIN_PARAMETERS@ {
+  if (!state.started) return LADON_MODEL_NOT_STARTED;
+  if (@SOURCE_NULL@text == nullptr) return LADON_MODEL_NULL;
+  @NAME@::Text* const begun = text_at(text);
+  Workspace* const memory = memory_at(workspace);
+  if (begun == nullptr || memory == nullptr) return LADON_MODEL_MISALIGNED;
+@CHECKS@@BEGIN_CALL@}
+
+ladon_model_status LADON_MODEL_FUNCTION(text_prompt)@PIECE_PARAMETERS@ {
+  if (!state.started) return LADON_MODEL_NOT_STARTED;
+  if (@IDS@ == nullptr || next == nullptr || text == nullptr) return LADON_MODEL_NULL;
+  @NAME@::Text* const begun = text_at(text);
+  Workspace* const memory = memory_at(workspace);
+  if (begun == nullptr || memory == nullptr) return LADON_MODEL_MISALIGNED;
+  *next = @NAME@::read_prompt(@IDS@, @COUNT@, is_last != 0, state.weights, @TABLES@*begun, memory->parts);
   return status_of(*begun);
 }
 
@@ -167,6 +218,8 @@ std::string c_text_list(const Program& program) {
   return with_names(program, *program.generation,
                     "LADON_FUNCTION(size_t, text_bytes, (void), ())\n"
                     "LADON_FUNCTION(ladon_model_status, text_start, @START_PARAMETERS@, @START_ARGUMENTS@)\n"
+                    "LADON_FUNCTION(ladon_model_status, text_begin, @BEGIN_PARAMETERS@, @BEGIN_ARGUMENTS@)\n"
+                    "LADON_FUNCTION(ladon_model_status, text_prompt, @PIECE_PARAMETERS@, @PIECE_ARGUMENTS@)\n"
                     "LADON_FUNCTION(ladon_model_status, text_next, " +
                         std::string(next_parameters) +
                         ", (token, next, text, workspace))\n"

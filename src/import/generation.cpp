@@ -75,28 +75,46 @@ std::string parts_of(const Program& program, const Generation& generation) {
   return text + "};\n\n";
 }
 
-std::string start_text(const Program& program, const Generation& generation, const std::string& parts) {
+std::string begin_text(const Program& program, const Generation& generation, const std::string& parts) {
+  const std::string text =
+      "// Begins a text without tokens. Then read_prompt appends the tokens of a prompt, perhaps in several parts.\n";
+  const std::string start = "  text.choose.start(sampling);\n";
+  if (!generation.source)
+    return text + "inline void begin_text(Text& text, const ladon::Sampling& sampling = {}) noexcept {\n" +
+           "  text.clear();\n" + start + "}\n\n";
+  return text + "// The layers attend to the output of `encode`. Returns false if `encode` returns 0.\n" +
+         "inline bool begin_text(" + parameters(*generation.source) + taken(program) +
+         ", const ladon::Sampling& sampling = {}) noexcept {\n" + parts + "  const std::size_t rows = encode(" +
+         arguments(*generation.source) + "weights, " + (takes_tables(program, "encode") ? "tables, " : "") +
+         "workspace.memory, workspace);\n  text.clear();\n  if (rows == 0) return false;\n"
+         "  text.start(parts, workspace.memory, rows);\n" +
+         start + "  return true;\n}\n\n";
+}
+
+std::string read_prompt(const Program& program, const Generation& generation, const std::string& parts) {
   const std::string prompt = generation.ids.name + ", " + generation.ids.count;
-  std::string text =
-      "// Begins a text with the tokens of a prompt. Returns the token that follows, which the text does not contain "
-      "yet.\n// Returns ladon::no_token if the text is full, or if an id is not in the vocabulary: text.status().\n";
-  if (generation.source) text += "// The layers attend to the output of `encode`.\n";
-  text += "inline std::int32_t start_text(";
-  for (const Argument& argument : prompt_of(generation)) text += parameters(argument);
-  text += taken(program) + ", const ladon::Sampling& sampling = {}) noexcept {\n" + parts;
-  if (generation.source) {
-    text += "  const std::size_t rows = encode(" + arguments(*generation.source) + "weights, " +
-            (takes_tables(program, "encode") ? "tables, " : "") +
-            "workspace.memory, workspace);\n  text.clear();\n  if (rows == 0) return ladon::no_token;\n"
-            "  text.start(parts, workspace.memory, rows);\n";
-  } else {
-    text += "  text.clear();\n";
-  }
-  text += "  text.choose.start(sampling);\n";
+  const std::string text =
+      "// Appends a part of a prompt. With the last part, returns the token that follows, which the text does not "
+      "contain yet.\n// Otherwise, returns ladon::no_token. If the text is full, or an id is not in the vocabulary, "
+      "returns ladon::no_token,\n// too: text.status().\ninline std::int32_t read_prompt(" +
+      parameters(generation.ids) + "bool is_last, " + taken(program) + ") noexcept {\n" + parts +
+      "  if (!is_last) {\n    text.append(parts, " + prompt + ");\n    return ladon::no_token;\n  }\n";
   if (program.choices.text_tokens.suppressed_first.empty())
     return text + "  return text.next(parts, " + prompt + ");\n}\n\n";
   return text + "  if (text.read(parts, " + prompt + ") != ladon::TextStatus::ready) return ladon::no_token;\n  " +
          suppression("suppressed_first_tokens", "text.logits()") + "  return text.choose(text.logits());\n}\n\n";
+}
+
+std::string start_text(const Program& program, const Generation& generation) {
+  std::string text =
+      "// Begins a text with the tokens of a whole prompt: begin_text and read_prompt.\ninline std::int32_t "
+      "start_text(";
+  for (const Argument& argument : prompt_of(generation)) text += parameters(argument);
+  text += taken(program) + ", const ladon::Sampling& sampling = {}) noexcept {\n";
+  text += generation.source ? "  if (!begin_text(" + arguments(*generation.source) + text_arguments(program) +
+                                  ", sampling)) return ladon::no_token;\n"
+                            : "  begin_text(text, sampling);\n";
+  return text + "  return read_prompt(" + arguments(generation.ids) + "true, " + text_arguments(program) + ");\n}\n\n";
 }
 
 }  // namespace
@@ -128,6 +146,10 @@ std::vector<Argument> prompt_of(const Generation& generation) {
   if (!generation.source) return {generation.ids};
   return {*generation.source, generation.ids};
 }
+std::size_t prompt_tokens(const Generation& generation) { return std::min<std::size_t>(generation.tokens, 32); }
+std::string text_arguments(const Program& program) {
+  return std::string("weights, ") + (program.tables.empty() ? "" : "tables, ") + "text, workspace";
+}
 std::string prompt_arguments(const Generation& generation) {
   std::string text;
   for (const Argument& argument : prompt_of(generation)) text += arguments(argument);
@@ -138,7 +160,6 @@ std::string text_types(const Program& program) {
   if (!program.generation) return "";
   const Generation& generation = *program.generation;
   const TextTokens& tokens = program.choices.text_tokens;
-  const std::size_t prompt = std::min<std::size_t>(generation.tokens, 32);
   const std::string parts =
       std::string("  TextParts parts{weights, ") + (program.tables.empty() ? "" : "tables, ") + "workspace};\n";
   std::string ends = "token == ladon::no_token";
@@ -151,7 +172,8 @@ std::string text_types(const Program& program) {
          parts_of(program, generation) +
          "// A text: its caches, and all memory of a call. At first all 0.\nusing Text = "
          "ladon::TextGenerator<TextParts, " +
-         std::to_string(prompt) + ">;\n\n" + start_text(program, generation, parts) +
+         std::to_string(prompt_tokens(generation)) + ">;\n\n" + begin_text(program, generation, parts) +
+         read_prompt(program, generation, parts) + start_text(program, generation) +
          "// Appends a token to the text. Returns the token that follows, or ladon::no_token.\n"
          "inline std::int32_t next_token(std::int32_t token, " +
          taken(program) + ") noexcept {\n" + parts +

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "chain.hpp"
+#include "generation.hpp"
 
 namespace ladon::import {
 namespace {
@@ -50,8 +51,8 @@ std::string array(const List& list, Text&& text) {
 std::string texts(const Program& program) {
   if (!program.generation) return "";
   const Generation& generation = *program.generation;
-  std::string text =
-      ",\"texts\":{" + member("most", generation.tokens) + "," + member("vocabulary", generation.vocabulary);
+  std::string text = ",\"texts\":{" + member("most", generation.tokens) + "," +
+                     member("vocabulary", generation.vocabulary) + "," + member("piece", prompt_tokens(generation));
   if (generation.source)
     text += "," + member("source", generation.source->name) + ",\"starts\":" +
             array(program.choices.text_tokens.starts, [](std::int32_t id) { return std::to_string(id); });
@@ -64,7 +65,7 @@ SourceFile module_description(const Program& program) {
   const std::string& name = program.choices.name;
   // All texts are identifiers, so JSON needs no escapes.
   return {name + "_module.cmake",
-          file_mark(true) + ".\nset(description [==[{\"ladonModel\":1,\"version\":\"@LADON_VERSION@\"," +
+          file_mark(true) + ".\nset(description [==[{\"ladonModel\":2,\"version\":\"@LADON_VERSION@\"," +
               member("name", name) + ",\"variant\":\"@variant@\"," +
               member("precision", std::string(precision_name(program.choices.precision))) +
               ",\"inputs\":" + array(c_arguments(program), input) + ",\"functions\":" +

@@ -10,10 +10,6 @@
 namespace ladon::import {
 namespace {
 
-// Returns the arguments behind the ids: "weights, tables, text, workspace".
-std::string passed(const Program& program) {
-  return std::string("weights, ") + (program.tables.empty() ? "" : "tables, ") + "text, workspace";
-}
 // Whether the model reads token ids, which a tokenizer makes of a text.
 bool takes_text(const Program& program) {
   const Result* const run = result_of(program, "run");
@@ -89,7 +85,7 @@ std::string writing_functions(const Program& program, const Generation& generati
                        {"@PROMPT@", prompt},
                        {"@TABLES@", program.tables.empty() ? "" : "const " + name + "::Tables& tables, "},
                        {"@PASSED_PROMPT@", passed_prompt},
-                       {"@PASSED@", passed(program)}});
+                       {"@PASSED@", text_arguments(program)}});
 }
 
 }  // namespace
@@ -152,7 +148,7 @@ std::string text_writing(const Program& program) {
                        value.substr(0, value.size() - 1) + "\n                  : " + starts + ";") +
             "\n";
   }
-  return text + "    static " + name + "::Text text;\n    write_text(records, " + arguments + passed(program) +
+  return text + "    static " + name + "::Text text;\n    write_text(records, " + arguments + text_arguments(program) +
          ");\n    return 0;\n  }\n";
 }
 

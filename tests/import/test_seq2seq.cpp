@@ -109,8 +109,19 @@ TEST_CASE("texts behind an encoder") {
     CHECK(m.text.status() == ladon::TextStatus::full);
     CHECK(seq2seq_text_next(1, &c_token, c_text, nullptr) == LADON_MODEL_FULL);
   }
-  std::int32_t next = 0;
+  std::int32_t next = 0, in_pieces = 0;
+  // A prompt in two pieces gives the same text. Tokens that must not follow the prompt are known behind the last piece.
+  const Ids prompt{5, 17, 3};
+  REQUIRE(seq2seq_text_start(SOURCE_ARGUMENTS prompt.data(), 3, nullptr, &next, c_text, nullptr) == LADON_MODEL_OK);
+  const std::vector<float> expected(seq2seq_text_logits(c_text), seq2seq_text_logits(c_text) + vocabulary);
+  REQUIRE(seq2seq_text_begin(SOURCE_ARGUMENTS nullptr, c_text, nullptr) == LADON_MODEL_OK);
+  REQUIRE(seq2seq_text_prompt(prompt.data(), 2, 0, &in_pieces, c_text, nullptr) == LADON_MODEL_OK);
+  CHECK(in_pieces == ladon::no_token);
+  REQUIRE(seq2seq_text_prompt(prompt.data() + 2, 1, 1, &in_pieces, c_text, nullptr) == LADON_MODEL_OK);
+  CHECK(in_pieces == next);
+  CHECK(agree(seq2seq_text_logits(c_text), expected));
   const std::int32_t unknown = vocabulary;
+  CHECK(seq2seq_text_prompt(&unknown, 1, 0, &next, c_text, nullptr) == LADON_MODEL_BAD_ID);
   CHECK(seq2seq_text_start(SOURCE_ARGUMENTS & unknown, 1, nullptr, &next, c_text, nullptr) == LADON_MODEL_BAD_ID);
   CHECK(seq2seq_text_start(SOURCE_ARGUMENTS nullptr, 0, nullptr, &next, nullptr, nullptr) == LADON_MODEL_NULL);
   CHECK(seq2seq_text_start(SOURCE_ARGUMENTS nullptr, 0, nullptr, &next, text_memory[0].bytes + 4, nullptr) ==

@@ -1,5 +1,5 @@
-/* Writes a text with the C functions of a model, twice and in poisoned memory. TEXT_PROMPT and TEXT_TOKENS are the ids
- * of the prompt, and of the tokens that transformers chose. */
+/* Writes a text with the C functions of a model, several times and in poisoned memory. TEXT_PROMPT and TEXT_TOKENS are
+ * the ids of the prompt, and of the tokens that transformers chose. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +17,17 @@
 static const int32_t prompt[] = {TEXT_PROMPT}, expected[] = {TEXT_TOKENS};
 enum { prompt_tokens = sizeof prompt / sizeof *prompt, tokens = sizeof expected / sizeof *expected };
 
-static int write_text(void* text) {
+/* The first piece of the prompt has `piece` tokens; with 0, the prompt is read at once. */
+static int write_text(void* text, size_t piece) {
   int32_t next = -2;
   memset(text, 0xff, c_text_llama_text_bytes()); /* every float is NaN */
-  CHECK(c_text_llama_text_start(prompt, prompt_tokens, NULL, &next, text, NULL) == LADON_MODEL_OK);
+  if (piece == 0) {
+    CHECK(c_text_llama_text_start(prompt, prompt_tokens, NULL, &next, text, NULL) == LADON_MODEL_OK);
+  } else {
+    CHECK(c_text_llama_text_begin(NULL, text, NULL) == LADON_MODEL_OK);
+    CHECK(c_text_llama_text_prompt(prompt, piece, 0, &next, text, NULL) == LADON_MODEL_OK && next == -1);
+    CHECK(c_text_llama_text_prompt(prompt + piece, prompt_tokens - piece, 1, &next, text, NULL) == LADON_MODEL_OK);
+  }
   for (int i = 0; i < tokens; ++i) {
     const float* logits = c_text_llama_text_logits(text);
     CHECK(next == expected[i]);
@@ -47,7 +54,11 @@ int main(void) {
   CHECK(c_text_llama_text_start(prompt, 0, NULL, &next, text, NULL) == LADON_MODEL_BAD_LENGTH);
   CHECK(c_text_llama_text_ends(2) == 1 && c_text_llama_text_ends(3) == 0); /* config.json has eos_token_id 2 */
   CHECK(c_text_llama_text_logits(NULL) == NULL);
-  if (write_text(text) != 0 || write_text(text) != 0) return 1;
+  CHECK(c_text_llama_text_begin(NULL, NULL, NULL) == LADON_MODEL_NULL);
+  CHECK(c_text_llama_text_begin(NULL, text + 4, NULL) == LADON_MODEL_MISALIGNED);
+  CHECK(c_text_llama_text_prompt(NULL, 1, 0, &next, text, NULL) == LADON_MODEL_NULL);
+  for (size_t piece = 0; piece < prompt_tokens; ++piece)
+    if (write_text(text, piece) != 0) return 1;
   CHECK(c_text_llama_text_start(prompt, prompt_tokens, &random, &next, text, NULL) == LADON_MODEL_OK);
   CHECK(c_text_llama_text_start(prompt, prompt_tokens, &random, &other, text, NULL) == LADON_MODEL_OK && other == next);
   free(text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes texts with an imported model that has a language model's head.
-import { checkCount, checkOptions, checkSignal, isSize } from "./check.js";
+import { checkCount, checkOptions, checkProgress, checkSignal, isSize } from "./check.js";
 import { abortOf, fail } from "./fail.js";
 import type { ModelDescription, ModelInput } from "./model-description.js";
 import { noToken, type SamplingOptions, samplerOf } from "./sampling.js";
@@ -12,6 +12,7 @@ export interface LanguageModel {
   readonly description: Pick<ModelDescription, "name" | "inputs" | "functions" | "texts">;
   head(inputs: any): Float32Array;
   logits?(ids: readonly number[], options?: TextOptions): Float32Array;
+  read?(ids: readonly number[], options: TextOptions & { readonly prompt: number }): void;
 }
 
 export interface GeneratorOptions {
@@ -29,6 +30,11 @@ export interface GenerateOptions extends SamplingOptions {
    * of the model's description.
    */
   readonly starts?: ArrayLike<number>;
+  /**
+   * Is called with the number of computed ids of the prompt and the number of all its ids, until the numbers are equal.
+   * With an encoder, the ids of the prompt are `starts`.
+   */
+  readonly progress?: (done: number, total: number) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -41,8 +47,20 @@ export interface GeneratedToken {
 /** The time in milliseconds after which a generator lets the page handle events. */
 const slice = 12;
 
-/** Ends this task. The page then handles events, such as a click that aborts. */
-const pause = (): Promise<void> => new Promise((done) => setTimeout(done));
+/**
+ * Returns a function that ends the task if `slice` milliseconds have passed. The page then handles events, such as a click
+ * that aborts. If the signal is aborted, the function throws "aborted".
+ */
+const pauserOf = (signal: AbortSignal | undefined): (() => Promise<void>) => {
+  let begin = performance.now();
+  return async () => {
+    if (performance.now() - begin >= slice) {
+      await new Promise((done) => setTimeout(done));
+      begin = performance.now();
+    }
+    if (signal?.aborted) throw abortOf(signal);
+  };
+};
 
 /** Returns a function that converts a new id to the text that the id adds. */
 const decoderOf = (tokenizer: Tokenizer | undefined, prompt: readonly number[]): ((id: number) => string) => {
@@ -64,6 +82,8 @@ interface Writing {
   /** The tokens with which the text begins. */
   readonly ids: number[];
   logits(ids: readonly number[]): Float32Array;
+  /** Computes the beginning of the prompt. Without it, the prompt is computed at once. */
+  readonly read: ((ids: readonly number[]) => void) | undefined;
 }
 
 const isNumbers = (values: any): values is ArrayLike<number> => typeof values === "object" && isSize(values?.length);
@@ -102,24 +122,31 @@ export class Generator {
     prompt: string | ArrayLike<number>,
     options: GenerateOptions = {},
   ): AsyncGenerator<GeneratedToken, void, undefined> {
-    checkOptions(options, ["tokens", "starts", "signal", "temperature", "topK", "topP", "seed"]);
-    const { tokens = Infinity, signal } = options;
+    checkOptions(options, ["tokens", "starts", "progress", "signal", "temperature", "topK", "topP", "seed"]);
+    const { tokens = Infinity, progress, signal } = options;
     checkSignal(signal);
+    checkProgress(progress);
     if (tokens !== Infinity) checkCount("tokens", tokens, 2 ** 31);
     const choose = samplerOf(options);
-    const { ids, logits } = this.#begin(this.#numbersOf(prompt), options.starts);
+    const { ids, logits, read } = this.#begin(this.#numbersOf(prompt), options.starts);
+    const total = ids.length;
     const textOf = decoderOf(this.#tokenizer, ids);
-    const most = Math.min(this.model.description.texts?.most ?? this.#input.most, ids.length + tokens);
-    let begin = performance.now();
+    const most = Math.min(this.model.description.texts?.most ?? this.#input.most, total + tokens);
+    const pause = pauserOf(signal);
+    const { piece = total } = this.model.description.texts ?? {};
+    for (let done = piece; read && done < total && total < most; done += piece) {
+      await pause();
+      read(ids.slice(0, done));
+      progress?.(done, total);
+    }
     while (ids.length < most) {
-      if (signal?.aborted) throw abortOf(signal);
-      const id = choose(logits(ids));
+      await pause();
+      const next = logits(ids);
+      if (ids.length === total) progress?.(total, total);
+      const id = choose(next);
       if (id === noToken || this.#eos.includes(id)) return;
       ids.push(id);
       yield { id, text: textOf(id) };
-      if (performance.now() - begin < slice) continue;
-      await pause();
-      begin = performance.now();
     }
   }
 
@@ -129,14 +156,18 @@ export class Generator {
     if (texts?.source) {
       const ids = Array.from(starts ?? texts.starts ?? []);
       if (!ids.length) fail("option", "starts", "token ids, because the model's settings have none", starts);
-      const prompt = ids.length;
-      return { ids, logits: (all) => model.logits!(all, { source: numbers, prompt }) };
+      return this.#cached(ids, { source: numbers, prompt: ids.length });
     }
     if (starts !== undefined) fail("option", "starts", "none (the model has no encoder)", starts);
-    const prompt = numbers.length;
+    if (texts && model.logits) return this.#cached(numbers, { prompt: numbers.length });
     // A model without caches computes the whole text again.
-    const whole = (all: readonly number[]): Float32Array => model.head({ [this.#input.name]: all });
-    return { ids: numbers, logits: texts && model.logits ? (all) => model.logits!(all, { prompt }) : whole };
+    return { ids: numbers, logits: (all) => model.head({ [this.#input.name]: all }), read: undefined };
+  }
+
+  #cached(ids: number[], options: { readonly source?: readonly number[]; readonly prompt: number }): Writing {
+    const { model } = this;
+    const read = model.read && ((all: readonly number[]) => model.read!(all, options));
+    return { ids, logits: (all) => model.logits!(all, options), read };
   }
 
   /** Returns a copy of the numbers, or the ids of a text. */

@@ -30,7 +30,8 @@ export interface Exports {
   readonly pool?: (...pointers: number[]) => number;
   readonly head?: (...pointers: number[]) => number;
   readonly text_bytes?: () => number; // text_bytes to text_logits: of a language model
-  readonly text_start?: (...pointers: number[]) => number;
+  readonly text_begin?: (...pointers: number[]) => number;
+  readonly text_prompt?: (...pointers: number[]) => number;
   readonly text_next?: (token: number, ...pointers: number[]) => number;
   readonly text_logits?: (text: number) => number;
 }

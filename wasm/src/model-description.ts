@@ -7,7 +7,7 @@ import { readSection } from "./module-section.js";
 import type { Variant } from "./variants.js";
 
 /** The version of the interface between modules of models and this package. */
-const modelAbi = 1;
+const modelAbi = 2;
 
 /** An input of a model. Its name is that of transformers, such as "input_ids" or "pixel_values". */
 export interface ModelInput {
@@ -40,6 +40,8 @@ export interface ModelTexts {
   /** The largest number of tokens. */
   readonly most: number;
   readonly vocabulary: number;
+  /** The number of tokens of a prompt that the module computes at once. */
+  readonly piece: number;
   /** In a model with an encoder and a decoder: the input of the encoder. The decoder writes the text. */
   readonly source?: string;
   /** With `source`: the tokens with which a text begins, as the model's settings say. */
@@ -69,7 +71,7 @@ const isFunction = (one: any): boolean =>
 const isTexts = (one: any, inputs: any): boolean => {
   if (one === undefined) return true;
   const isSource = one?.source === undefined || inputs.some(({ name }: ModelInput) => name === one.source);
-  return isSize(one?.most) && isSize(one.vocabulary) && isSource && (one.starts ?? []).every?.(isSize);
+  return [one?.most, one?.vocabulary, one?.piece].every(isSize) && one.piece > 0 && isSource && (one.starts ?? []).every?.(isSize);
 };
 
 /** Reads and checks the description of a model. The description is frozen. */

@@ -18,7 +18,7 @@ export interface TextOptions {
   readonly prompt?: number;
 }
 
-/** The ids in the caches, and the numbers with which their text began. */
+/** The ids in the caches, the number of ids in the prompt, of which the caches may lack the end, and the numbers with which their text began. */
 interface Known {
   readonly ids: readonly number[];
   readonly prompt: number;
@@ -47,7 +47,21 @@ export class TextCache {
   }
 
   /** Returns a copy of the logits of the token that follows `ids`. */
-  logits(ids: readonly number[], { source, prompt }: TextOptions): Float32Array {
+  logits(ids: readonly number[], options: TextOptions): Float32Array {
+    if (options.prompt !== undefined) checkCount("prompt", options.prompt, ids.length);
+    this.#extend(ids, options);
+    const at = this.#memory.call("text_logits", this.#text.at);
+    return this.#memory.floats(at, this.#texts.vocabulary).slice();
+  }
+
+  /** Computes `ids`, the beginning of a prompt, so that `logits` computes less. */
+  read(ids: readonly number[], options: TextOptions): void {
+    checkCount("prompt", options.prompt, this.#texts.most, ids.length + 1);
+    this.#extend(ids, options);
+  }
+
+  /** Computes those of the ids that are not in the caches yet. Begins a text unless the ids continue the latest text. */
+  #extend(ids: readonly number[], { source, prompt }: TextOptions): void {
     if ((source === undefined) !== (this.#texts.source === undefined)) {
       fail("option", "source", this.#texts.source ?? "none (the model has no encoder)", source);
     }
@@ -57,26 +71,29 @@ export class TextCache {
       known &&
       known.ids.length < ids.length &&
       isEqual(known.ids, ids.slice(0, known.ids.length)) &&
-      (prompt ?? known.prompt) === known.prompt &&
+      (prompt === undefined ? known.prompt <= ids.length : known.prompt === prompt) &&
       isEqual(known.source, source);
-    const begun = continues ? known : this.#start(ids, source, prompt);
-    for (const id of ids.slice(begun.ids.length)) this.#call("text_next", id);
-    this.#known = { ...begun, ids: Array.from(ids) };
-    const at = this.#memory.call("text_logits", this.#text.at);
-    return this.#memory.floats(at, this.#texts.vocabulary).slice();
+    const text = continues ? known : this.#begin(prompt ?? ids.length, source);
+    const done = text.ids.length;
+    if (done === 0 || done < text.prompt) this.#readPrompt(ids.slice(done, text.prompt), ids.length >= text.prompt);
+    for (const id of ids.slice(Math.max(done, text.prompt))) this.#call("text_next", id);
+    this.#known = { ...text, ids: Array.from(ids) };
   }
 
-  /** Begins a text with its prompt. */
-  #start(ids: readonly number[], source?: ArrayLike<number>, length: number = ids.length): Known {
-    const prompt = ids.slice(0, checkCount("prompt", length, ids.length));
+  /** Begins a text without ids. */
+  #begin(prompt: number, source?: ArrayLike<number>): Known {
     const of = source ? this.#sources.write({ [this.#texts.source!]: source }) : [];
-    // A prompt that is too long needs no room: the module refuses its length.
-    new Int32Array(this.#memory.exports.memory.buffer, this.#ids.at, this.#texts.most).set(prompt.slice(0, this.#texts.most));
-    this.#call("text_start", ...of, this.#ids.at, prompt.length, 0);
-    return { ids: prompt, prompt: prompt.length, source: source && Array.from(source) };
+    checkModelStatus(this.#memory.call("text_begin", ...of, 0, this.#text.at, 0));
+    return { ids: [], prompt, source: source && Array.from(source) };
   }
 
-  #call(name: "text_start" | "text_next", ...args: number[]): void {
+  #readPrompt(ids: readonly number[], isLast: boolean): void {
+    // A prompt that is too long needs no room: the module refuses its length.
+    new Int32Array(this.#memory.exports.memory.buffer, this.#ids.at, this.#texts.most).set(ids.slice(0, this.#texts.most));
+    this.#call("text_prompt", this.#ids.at, ids.length, Number(isLast));
+  }
+
+  #call(name: "text_prompt" | "text_next", ...args: number[]): void {
     checkModelStatus(this.#memory.call(name, ...args, this.#next.at, this.#text.at, 0));
   }
 }

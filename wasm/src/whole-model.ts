@@ -81,17 +81,30 @@ export class Model<Inputs extends ModelInputs = ModelInputs> {
    * is equal, only the new tokens are computed.
    */
   logits(ids: readonly number[], options: TextOptions = {}): Float32Array {
-    const memory = this.#alive();
-    const { texts, inputs, name, functions } = this.description;
-    if (!texts) return fail("option", name, "a language model", functions.map((one) => one.name));
-    checkOptions(options, ["source", "prompt"]);
-    return (this.#texts ??= new TextCache(memory, texts, inputs)).logits(ids, options);
+    return this.#textsFor(options).logits(ids, options);
+  }
+
+  /**
+   * Computes `ids`, the beginning of a text whose prompt has `options.prompt` ids, so that `logits` of the whole prompt
+   * computes only the other ids. So a page can handle events while a long prompt is computed: each call adds a multiple of
+   * `description.texts.piece` ids, and the logits are equal to those of one call. `options` are those of `logits`.
+   */
+  read(ids: readonly number[], options: TextOptions & { readonly prompt: number }): void {
+    this.#textsFor(options).read(ids, options);
   }
 
   /** Frees the memory. Results stay valid. */
   free(): void {
     this.#memory = undefined;
     this.#texts = undefined;
+  }
+
+  #textsFor(options: TextOptions): TextCache {
+    const memory = this.#alive();
+    const { texts, inputs, name, functions } = this.description;
+    if (!texts) return fail("option", name, "a language model", functions.map((one) => one.name));
+    checkOptions(options, ["source", "prompt"]);
+    return (this.#texts ??= new TextCache(memory, texts, inputs));
   }
 
   #alive(): ModuleMemory {

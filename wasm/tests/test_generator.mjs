@@ -159,6 +159,83 @@ for (const { name, input, source, other, wrong, first } of writers) {
 }
 test("whisper writes texts", { skip: skipOf("whisper") }, () => assert.ok(writers.some(({ name }) => name === "whisper")));
 
+/** Adds the lengths of the texts that the model reads to `seen`. Each call takes `milliseconds`. */
+const readingIn = (model, seen, milliseconds = 0) => {
+  const wait = (ids) => (Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds), seen.push(ids.length));
+  return {
+    description: model.description,
+    head: model.head && ((inputs) => model.head(inputs)),
+    logits: (ids, options) => (wait(ids), model.logits(ids, options)),
+    read: (ids, options) => (wait(ids), model.read?.(ids, options)),
+  };
+};
+const cachedCounting = (most, piece) => ({
+  ...counting(most),
+  description: { ...counting(most).description, texts: { most, vocabulary: 6, piece } },
+  logits: (ids) => counting().head({ input_ids: ids }),
+});
+
+test("a long prompt is computed in pieces, between which progress is told and a signal is seen", async () => {
+  const prompt = (length) => new Array(length).fill(2);
+  for (const [length, read] of [[9, [4, 8, 9]], [8, [4, 8]], [5, [4, 5]], [4, [4]], [1, [1]], [13, []], [14, []]]) {
+    const [seen, told] = [[], []];
+    const progress = (done, total) => told.push([done, total]);
+    const ids = await idsOf(new Generator(readingIn(cachedCounting(13, 4), seen)).generate(prompt(length), { tokens: 1, progress }));
+    assert.deepEqual(ids, read.length ? [3] : []);
+    assert.deepEqual(seen, read);
+    assert.deepEqual(told, read.map((done) => [done, length]));
+  }
+  const told = [];
+  await idsOf(new Generator(counting()).generate(prompt(3), { progress: (...all) => told.push(all) }));
+  assert.deepEqual(told, [[3, 3]], "a model without caches has one piece");
+  const [stop, seen] = [new AbortController(), []];
+  const slow = readingIn(cachedCounting(4000, 4), seen, 5);
+  setTimeout(() => stop.abort("enough"), 40);
+  await refuses(() => idsOf(new Generator(slow).generate(prompt(3000), { signal: stop.signal })), "aborted", "enough");
+  assert.ok(seen.length > 2 && seen.length < 100, `${seen.length} pieces`);
+  await refuses(() => idsOf(new Generator(counting()).generate([2], { progress: 1 })), "option", "progress");
+});
+
+/** Checks that a prompt in pieces gives the logits and the tokens of a prompt at once, also after an abort. */
+const checkPieces = async (model, source, prompt) => {
+  const { piece } = model.description.texts;
+  const options = { ...(source && { source }), prompt: prompt.length };
+  const expected = model.logits(prompt, options);
+  for (const ends of [[piece], [2 * piece], [piece, 2 * piece], [2 * piece, piece]]) {
+    model.logits([5], source && { source }); // another text
+    for (const end of ends) model.read(prompt.slice(0, end), options);
+    assert.deepEqual(model.logits(prompt, options), expected, `after ${ends} ids`);
+  }
+  model.read(prompt.slice(0, piece), options);
+  assert.deepEqual(model.logits(prompt, source && { source }), expected, "the prompt of the latest text");
+  model.read(prompt.slice(0, piece), options);
+  assert.deepEqual(model.logits([5, 9], source && { source }), model.logits([5, 9], { ...options, prompt: 2 }), "another text");
+  // The wrapper of stories260K has its own copy of the class LadonError.
+  const wrong = [[prompt, options], [[5], { ...options, prompt: undefined }], [[-1], options]];
+  for (const given of wrong) assert.throws(() => model.read(...given), { name: "LadonError", code: "length" });
+
+  const generate = (generator, signal, progress) =>
+    idsOf(source ? generator.generate(source, { starts: prompt, tokens: 4, signal, progress }) : generator.generate(prompt, { tokens: 4, signal, progress }));
+  const atOnce = await generate(new Generator({ ...readingIn(model, []), read: undefined }));
+  const [stop, told, seen] = [new AbortController(), [], []];
+  const generator = new Generator(readingIn(model, seen));
+  const abort = (...all) => (told.push(all), stop.abort("enough"));
+  await refuses(() => generate(generator, stop.signal, abort), "aborted", "enough");
+  assert.deepEqual([told, seen], [[[piece, prompt.length]], [piece]], "nothing is computed behind the abort");
+  assert.deepEqual(await generate(generator), atOnce);
+  assert.deepEqual(seen.slice(1, 4), [piece, 2 * piece, prompt.length]);
+  // Two texts in turns, which share the caches.
+  assert.deepEqual(await Promise.all([generate(generator), generate(generator)]), [atOnce, atOnce]);
+};
+test("t5 computes a long prompt in pieces", { skip: skipOf("t5") }, async () => {
+  const file = `${importedFolder("t5")}/t5`;
+  for (const variant of variantsOf("t5")) {
+    const model = await Model.load({ module: file, weights: `${file}.weights`, variant });
+    assert.equal(model.description.texts.piece, 32);
+    await checkPieces(model, writers[0].source, Array.from({ length: 70 }, (_, i) => 1 + ((7 * i) % 20)));
+  }
+});
+
 test("a signal ends a generation, also between two tokens, and the page can handle events meanwhile", async () => {
   const stop = new AbortController();
   const slow = { ...counting(4000), head: (inputs) => (Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5), counting().head(inputs)) };
@@ -222,6 +299,7 @@ test("stories260K writes the stories of llama2.c", { skip }, async () => {
     assert.throws(() => model.logits(ids), { name: "LadonError", code: "length" });
   }
   assert.ok(near(model.logits([1, 5]), model.head({ input_ids: [1, 5] })), "logits after an error");
+  await checkPieces(model, undefined, Array.from({ length: 90 }, (_, i) => 1 + ((i * i) % 500)));
   for (const { prompt, steps, text } of JSON.parse(readFileSync(expected, "utf8")).cases) {
     let story = prompt;
     const tokens = steps - tokenizer.encode(prompt).length + 1;

@@ -39,13 +39,16 @@ const typeOfTexts = `
   readonly texts: {
     readonly most: number;
     readonly vocabulary: number;
+    readonly piece: number;
     readonly source?: string;
     readonly starts?: readonly number[];
   };`;
 
 const logitsOf = ({ vocabulary, source }) => `
   /** Computes the logits [${vocabulary}] of the token that follows the ids. */
-  logits(ids: readonly number[], options${source ? ": { readonly source: ArrayLike<number>;" : "?: {"} readonly prompt?: number }): Float32Array;`;
+  logits(ids: readonly number[], options${source ? ": { readonly source: ArrayLike<number>;" : "?: {"} readonly prompt?: number }): Float32Array;
+  /** Computes the beginning of a prompt of \`options.prompt\` ids, so that \`logits\` computes less. */
+  read(ids: readonly number[], options: {${source ? " readonly source: ArrayLike<number>;" : ""} readonly prompt: number }): void;`;
 
 /** Returns the types of the wrapper. They need no other file. */
 export const declarations = ({ name, inputs, functions, texts }) => `${mark}

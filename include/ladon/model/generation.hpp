@@ -32,7 +32,7 @@ namespace LADON_NAMESPACE {
 
 enum class TextStatus {
   empty,          // the text has no token yet
-  ready,          // `logits` belong to the next token
+  ready,          // the text has the tokens; after `read` and `next`, `logits` belong to the next token
   unknown_token,  // an id is not in the vocabulary
   full,           // the text would be longer than `capacity`
 };
@@ -81,8 +81,17 @@ class TextGenerator {
     Step::project_memory(memory, parts.weights, memory_.caches, memory_.workspace, options);
   }
 
-  // Appends tokens. Changes nothing if the status is not `ready`.
+  // Appends tokens, and computes `logits`. Changes nothing if the status is not `ready`.
   constexpr TextStatus read(Parts& parts, const std::int32_t* ids, std::size_t count) noexcept {
+    if (append(parts, ids, count) != TextStatus::ready || count == 0) return status_;
+    parts.head(y_ + (count - 1) % PromptTokens * Step::shape.model, logits_);
+    return status_;
+  }
+
+  // Appends tokens, such as a part of a prompt, and leaves `logits` unset: `read` or `next` appends the last tokens of
+  // the prompt. Parts of a multiple of PromptTokens tokens take no more time than the whole prompt, and give equal
+  // bits. Changes nothing if the status is not `ready`.
+  constexpr TextStatus append(Parts& parts, const std::int32_t* ids, std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i) {
       if (ids[i] < 0 || static_cast<std::size_t>(ids[i]) >= Parts::vocabulary)
         return status_ = TextStatus::unknown_token;
@@ -94,7 +103,6 @@ class TextGenerator {
       parts.embed(ids, length_, taken, x_);
       extend(parts, taken);
       length_ += taken;
-      if (taken == count) parts.head(y_ + (taken - 1) * Step::shape.model, logits_);
     }
     return status_ = TextStatus::ready;
   }

@@ -62,7 +62,7 @@ test("the page of a language model writes a text, and stops it for another", asy
   await source.fill("12 5 9 20 1");
   await write.click();
   await page.locator("#text").filter({ hasText: /^11 11 11 11 11 / }).waitFor();
-  await page.getByText("31 tokens").waitFor(); // as long as the model allows
+  await page.getByText("79 tokens").waitFor(); // as long as the model allows
   assert.deepEqual(await accessibilityProblems(page), []);
   assert.ok((await overflow(page)) <= 0);
   await source.fill("9999");
@@ -71,7 +71,7 @@ test("the page of a language model writes a text, and stops it for another", asy
   await source.fill("12 5 9 20 1");
   await write.click();
   await write.click();
-  await page.getByText("31 tokens").waitFor();
+  await page.getByText("79 tokens").waitFor();
   assert.equal(await page.locator("#text").count(), 1);
   assert.equal(await page.locator("#answer").getAttribute("aria-busy"), "false");
   assert.deepEqual(problems, []);
