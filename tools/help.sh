@@ -70,7 +70,7 @@ details() {
 ./dev families FOLDER...       compare models of transformer families with recorded hidden states (tests/families/README.md);
                                --docs also writes docs/families.md
 ./dev import FOLDER --cpp DIR  write a C++ program that computes a model of Hugging Face's transformers (docs/import.md);
-                               --dry-run prints the model's parts, --check [IO.safetensors] builds the program and
+                               --dry-run prints the model's parts and memory, --check [IO.safetensors] builds the program and
                                compares it with recorded results; --check-all FOLDER... does so for many models;
                                --c DIR builds a C library of the model, --firmware DIR --cpu CORE for a microcontroller;
                                --wasm DIR makes WebAssembly modules, a weights file, a typed wrapper and a page

@@ -11,12 +11,13 @@
 #     NAME skipped           there are no recorded inputs
 #     NAME wrong REASON      the exit status is 1
 # With --wasm DIR, writes what a web page needs into DIR (import_wasm). Then --check runs it in Node.
+# With --dry-run, also prints the memory of a call at each precision.
 # With --c DIR, also builds the library. With --firmware DIR --cpu CORE, also builds it for this core, and prints what it
 # takes of flash, RAM and stack; then --check runs it in QEMU.
 import_model() {
   [ $# -gt 0 ] || die "name a folder with config.json, and safetensors files or model.onnx; ./dev import --help lists the options"
   if [ "$1" = --check-all ]; then check_all_imports "${@:2}"; return; fi
-  local folder=$1 cpp='' c='' core='' io='' precision=float32 arguments=() tool firmware='' web=''
+  local folder=$1 cpp='' c='' core='' io='' precision=float32 arguments=() tool firmware='' web='' memory=''
   while [ $# -gt 0 ]; do
     case $1 in
       --check)
@@ -36,6 +37,9 @@ import_model() {
       --cpu)
         [ $# -gt 1 ] || die "--cpu needs a core, such as cortex-m4"
         core=$2; shift ;;
+      --dry-run)
+        memory=$builds/import/memory
+        arguments+=(--dry-run --memory "$memory") ;;
       *) arguments+=("$1") ;;
     esac
     shift
@@ -54,7 +58,11 @@ import_model() {
     build_c "$tool" "$folder" "$c" "$io" "$precision" "$core"
     return
   fi
-  if [ -z "$io" ]; then "$tool" "${arguments[@]}"; return; fi
+  if [ -z "$io" ]; then
+    "$tool" "${arguments[@]}"
+    if [ -n "$memory" ]; then print_memory "$memory"; fi
+    return
+  fi
   if [ -z "$cpp" ]; then
     cpp=$builds/import/$(basename "$folder")
     arguments+=(--cpp "$cpp")
@@ -117,6 +125,13 @@ configure_import_tool() {
   # xsimd, compilation takes two thirds of the processor time (g++ 12).
   configure "$1" --preset native -DLADON_EXAMPLES= -DLADON_BUILD_BENCH=OFF -DLADON_BUILD_TESTS=OFF \
     -DLADON_ARRAY_LANES=4 -DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_FLAGS_RELEASE="-O0 -DNDEBUG"
+}
+
+# print_memory PROJECT: builds the program that `ladon-import --memory` wrote for this machine, and runs it.
+print_memory() {
+  configure_source "$1" "$1/build" -DLADON_SOURCE_DIR="$root" -DCMAKE_BUILD_TYPE=Release
+  build "$1/build" memory
+  "$1/build/memory"
 }
 
 # check_import TOOL FOLDER CPP IO PRECISION [CMAKE ARGS...]: builds and runs the program in the folder CPP.

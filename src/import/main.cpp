@@ -20,6 +20,7 @@
 #include "file_error.hpp"
 #include "flush.hpp"
 #include "member_names.hpp"
+#include "memory_project.hpp"
 #include "model_folder.hpp"
 #include "output_folder.hpp"
 #include "program.hpp"
@@ -35,7 +36,7 @@ namespace {
 constexpr int failure = 1, wrong_usage = 2;
 
 struct Options {
-  std::string folder, cpp, c, c_sources, name, weights = "inside", precision = "float32";
+  std::string folder, cpp, c, c_sources, memory, name, weights = "inside", precision = "float32";
   std::vector<std::string> compared, keep;
   double budget = 0;
   std::size_t tokens = 0;
@@ -62,6 +63,9 @@ takes the place of FOLDER below. --cpp writes a CMake project into DIR:
   main.c             a small program
   CMakeLists.txt     cmake -S DIR -B DIR/build -DLADON_SOURCE_DIR=... -DCHECKPOINT=FOLDER && cmake --build DIR/build
 
+--memory writes a CMake project into DIR. Its program `memory` prints the bytes of the structs of NAME.hpp at each
+precision: the memory of a call, tables, and the caches of a text. They depend on the instruction set (LADON_ARCH).
+
 If Ladon lacks a part of the model, ladon-import names its key in config.json, exits with 1, and writes nothing.
 
 DIR may have files that ladon-import wrote. They are replaced.)";
@@ -74,9 +78,11 @@ ladon::PrecisionKind precision_of(const std::string& name) {
 }
 
 void expect_other_folders(const Options& options) {
-  const auto equal = [](const std::string& a, const std::string& b) { return !a.empty() && a == b; };
-  if (equal(options.cpp, options.c) || equal(options.cpp, options.c_sources) || equal(options.c, options.c_sources))
-    throw CLI::ValidationError("--cpp, --c and --c-sources", "each needs a folder of its own");
+  std::vector<std::string> folders{options.cpp, options.c, options.c_sources, options.memory};
+  std::erase(folders, "");
+  std::ranges::sort(folders);
+  if (std::ranges::adjacent_find(folders) != folders.end())
+    throw CLI::ValidationError("--cpp, --c, --c-sources and --memory", "each needs a folder of its own");
 }
 
 std::string regex_complaint(const std::string& text) {
@@ -105,6 +111,24 @@ void write_project(const std::filesystem::path& out, const std::vector<import::S
   import::write_folder(out, sources);
 }
 
+// Returns the programs of a model with each precision that the checkpoint allows. Int8 tensors allow only int8.
+std::vector<import::Program> programs_of_precisions(const import::Program& program,
+                                                    const ladon::families::Description& description,
+                                                    const ladon::families::Tensors& tensors) {
+  using enum ladon::PrecisionKind;
+  const bool is_int8 = std::ranges::any_of(tensors, [](const auto& named) { return named.second.dtype == "I8"; });
+  std::vector<import::Program> programs;
+  for (const ladon::PrecisionKind precision : {float32, bfloat16, int8, int4}) {
+    if (is_int8 && precision != int8) continue;
+    import::Choices choices = program.choices;
+    choices.precision = precision;
+    choices.name += std::string("_") + import::precision_name(precision);
+    choices.keep.clear(), choices.budget = 0;  // the bits of linear maps do not change the memory of a call
+    programs.push_back(import::program_of(description, tensors, choices));
+  }
+  return programs;
+}
+
 void write(const Options& options) {
   namespace fs = std::filesystem;
   const fs::path folder = files::path_of(options.folder), source = folder / "config.json";
@@ -120,10 +144,17 @@ void write(const Options& options) {
                                 .text_tokens = import::text_tokens_of(folder),
                                 .has_tokenizer = import::has_tokenizer(folder),
                                 .behind_missing = model.behind_missing()};
-  auto description = ladon::families::describe(folder, options.tokens, model.tensors());
-  const import::Program program = import::program_of(std::move(description), model.tensors(), choices);
+  const auto description = ladon::families::describe(folder, options.tokens, model.tensors());
+  const import::Program program = import::program_of(description, model.tensors(), choices);
   model.expect_layers(program);
   if (options.dry_run) std::cout << import::summary(program, model.tensors());
+  if (options.dry_run && options.memory.empty())
+    std::cout << "The memory of a call is sizeof(" << program.choices.name
+              << "::Workspace), which the compiler knows: --memory DIR writes a program that prints it.\n";
+  if (!options.memory.empty()) {
+    const auto programs = programs_of_precisions(program, description, model.tensors());
+    import::write_folder(files::path_of(options.memory), import::memory_project_files(programs));
+  }
   if (!options.cpp.empty())
     write_project(files::path_of(options.cpp), import::cpp_project_files(program), model, program);
   if (!options.c_sources.empty())
@@ -147,6 +178,9 @@ int main(int argc, char** argv) {
     auto* c = app.add_option("--c", options.c, "writes a C library with the model into this folder")->type_name("DIR");
     auto* c_sources =
         app.add_option("--c-sources", options.c_sources, "writes only its sources (ladon_add_model)")->type_name("DIR");
+    auto* memory = app.add_option("--memory", options.memory,
+                                  "writes a project into this folder, whose program prints the memory of a call")
+                       ->type_name("DIR");
     app.add_flag("--dispatch", options.dispatch, "--c: code for all instruction sets of this architecture");
     app.add_option("--weights", options.weights, "--c: whether the library contains the weights")
         ->check(CLI::IsMember({"inside", "mapped"}))
@@ -189,8 +223,9 @@ int main(int argc, char** argv) {
       std::ranges::reverse(arguments);  // `parse` takes the last argument first
       app.parse(std::move(arguments));
       if (options.compared.empty() && folder->empty()) throw CLI::RequiredError("FOLDER");
-      if (options.compared.empty() && cpp->empty() && c->empty() && c_sources->empty() && dry_run->empty())
-        throw CLI::RequiredError("--cpp DIR, --c DIR, --c-sources DIR or --dry-run");
+      if (options.compared.empty() && cpp->empty() && c->empty() && c_sources->empty() && memory->empty() &&
+          dry_run->empty())
+        throw CLI::RequiredError("--cpp DIR, --c DIR, --c-sources DIR, --memory DIR or --dry-run");
       expect_other_folders(options);
       if ((!options.keep.empty() || options.budget > 0) && !options.precision.ends_with("int4"))
         throw CLI::ValidationError("--keep and --budget", "need --precision int4 or rotated_int4");

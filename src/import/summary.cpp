@@ -92,8 +92,7 @@ std::string summary(const Program& program, const families::Tensors& tensors) {
           std::to_string(unused.size()) + " are not" + (unused.empty() ? ".\n" : ":\n") + list_of(unused);
   const auto bytes = bytes_of(program, tensors);
   text += "\nBytes of the weights: " + std::to_string(bytes[0]) + " in float32, " + std::to_string(bytes[1]) +
-          " in bfloat16, " + std::to_string(bytes[2]) + " in int8, " + std::to_string(bytes[3]) + " in int4.\n" +
-          "The memory of a call is sizeof(" + program.choices.name + "::Workspace), which the compiler knows.\n";
+          " in bfloat16, " + std::to_string(bytes[2]) + " in int8, " + std::to_string(bytes[3]) + " in int4.\n";
   for (const Mixture& mixture : program.mixtures) {
     text += mixture.stack + ": the matrices of the layers take " +
             std::to_string(static_cast<int>(100 * mixture.share + 0.5)) + "% of the bytes of int8. 8 bits have:";

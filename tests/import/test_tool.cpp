@@ -45,6 +45,18 @@ TEST_CASE("the table of --dry-run") {
   CHECK(answer.out.starts_with("model_type \"gpt2\"\n"));
   CHECK(answer.out.find("embed wte.weight [") != std::string::npos);
   CHECK(answer.out.find("Bytes of the weights: ") != std::string::npos);
+  CHECK(examples::has(answer.out, "sizeof(gpt2::Workspace), which the compiler knows: --memory DIR"));
+}
+
+TEST_CASE("--memory writes the headers of each precision, and a program") {
+  const TemporaryFolder folder;
+  const auto out = folder.path() / "out";
+  const std::string gpt = "'" + families_folder + "/gpt2' ";
+  CHECK(run(gpt + "--memory '" + out.string() + "' --precision int4 --keep linear2").status == 0);
+  for (const char* name : {"gpt2_float32.hpp", "gpt2_bfloat16.hpp", "gpt2_int8.hpp", "gpt2_int4.hpp", "CMakeLists.txt"})
+    CHECK(std::filesystem::exists(out / name));
+  CHECK(examples::has(examples::content_of(out / "memory.cpp"), "sizeof(gpt2_int8::Workspace)"));
+  CHECK(run(gpt + "--memory a --cpp a").err.find("each needs a folder of its own") != std::string::npos);
 }
 
 TEST_CASE("--budget and --keep choose linear maps with 8 bits") {
