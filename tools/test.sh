@@ -133,7 +133,7 @@ test_firmware() {
 }
 
 # Imports the models with which the tests of the package run. GPT-2 becomes all the modules that a user gets. The
-# pages of T5 and of the classifier load the variant relaxed, and Node 18 the variant simd.
+# pages of T5, Whisper and the classifier load the variant relaxed, and Node 18 the variants simd and scalar.
 import_test_models() {
   local here=$root/wasm/tests/models/imported families=$root/../shared/families
   node "$root/wasm/tests/models/make_classifier.mjs" "$here/checkpoint/classifier"
@@ -145,7 +145,7 @@ import_test_models() {
   variants='relaxed;simd' import_model "$here/checkpoint/t5" --wasm "$here/t5" --tokens 80
   if [ -e "$families/whisper/config.json" ]; then
     node "$root/wasm/tests/models/make_writer.mjs" "$families/whisper" "$here/checkpoint/whisper"
-    variants=scalar import_model "$here/checkpoint/whisper" --wasm "$here/whisper" --tokens 32
+    variants='relaxed;scalar' import_model "$here/checkpoint/whisper" --wasm "$here/whisper" --tokens 32
   fi
   # These two models compute little, so that optimisation would take longer than it saves.
   variants='relaxed;simd' optimise=0 import_model "$here/checkpoint/classifier" --wasm "$here/classifier"

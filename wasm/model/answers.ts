@@ -7,16 +7,24 @@ const firstOf = (values: Float32Array): string =>
 
 const has = (model: Model, name: string): boolean => model.description.functions.some((one) => one.name === name);
 
-/** Shows a class in each row, the likeliest first. At most eight classes are shown. */
+/** Shows a class in each row, the likeliest first. At most eight classes are shown. A single number is not a class. */
 function classesOf(logits: Float32Array, labels: readonly string[] | undefined): Node[] {
+  if (logits.length === 1) return [make("p", {}, `The answer: ${firstOf(logits)}`)];
   const most = logits.reduce((a, b) => Math.max(a, b), -Infinity);
   const exponentials = logits.map((value) => Math.exp(value - most));
   const sum = exponentials.reduce((a, b) => a + b, 0);
   const order = Array.from(logits.keys()).sort((a, b) => logits[b]! - logits[a]!);
   const rows = order.slice(0, 8).map((i) =>
-    make("tr", {}, make("td", {}, labels?.[i] ?? `${i}`), make("td", {}, `${((100 * exponentials[i]!) / sum).toFixed(1)}%`)),
+    make(
+      "tr",
+      {},
+      make("td", {}, labels?.[i] ?? `${i}`),
+      make("td", {}, logits[i]!.toFixed(4)),
+      make("td", {}, `${((100 * exponentials[i]!) / sum).toFixed(1)}%`),
+    ),
   );
-  return [make("table", {}, make("tr", {}, make("th", {}, "class"), make("th", {}, "probability")), ...rows)];
+  const heads = ["class", "score", "probability"].map((head) => make("th", {}, head));
+  return [make("table", {}, make("tr", {}, ...heads), ...rows)];
 }
 
 /** Shows the likeliest class of each of the first rows. */
@@ -43,19 +51,23 @@ export function answerOf(model: Model, inputs: ModelInputs, labels: readonly str
   return [make("p", {}, `${rows} rows of ${width} numbers: ${firstOf(last)}`)];
 }
 
-/** Writes a text into `place`, token by token. Without a tokenizer, writes token ids. Returns the number of tokens. */
+/**
+ * Writes a text into `place`, token by token. Without a tokenizer, writes token ids. `progress` gets the part of the prompt
+ * that is computed. Returns the number of tokens.
+ */
 export async function writeText(
   place: HTMLElement,
   generator: Generator,
-  prompt: string | readonly number[],
+  prompt: string | ArrayLike<number>,
+  hasText: boolean,
+  progress: (done: number, total: number) => void,
   signal: AbortSignal,
 ): Promise<number> {
   let tokens = 0;
-  const isText = typeof prompt === "string";
   const isContinued = generator.model.description.texts?.source === undefined;
-  place.textContent = isText && isContinued ? prompt : "";
-  for await (const { id, text } of generator.generate(prompt, { tokens: 200, signal })) {
-    place.append(isText ? text : `${id} `);
+  place.textContent = typeof prompt === "string" && isContinued ? prompt : "";
+  for await (const { id, text } of generator.generate(prompt, { tokens: 200, progress, signal })) {
+    place.append(hasText ? text : `${id} `);
     ++tokens;
   }
   return tokens;

@@ -1,9 +1,10 @@
-// The page of an imported model: loads the model, and shows what it computes from a text or from token ids. A language
+// The page of an imported model: loads the model, and shows what it computes from a text, token ids or numbers. A language
 // model writes a text.
 import { byId, make, showProblem } from "../demo/dom.js";
-import { Generator, Model } from "../src/model.js";
+import { Generator, Model, type ModelInput } from "../src/model.js";
 import type { Tokenizer } from "../src/tokenizer.js";
 import { answerOf, comparisonOf, writeText } from "./answers.js";
+import { numbersInFile, numbersInText, shapeOf } from "./numbers.js";
 
 interface Settings {
   readonly name: string;
@@ -37,31 +38,53 @@ const loadTokenizer = async (): Promise<Tokenizer | undefined> =>
 
 const idsIn = (text: string): number[] => (text.match(/-?\d+/g) ?? []).map(Number);
 
+/** A field of the form. `read` returns the token ids or the numbers of an input. */
+interface Field {
+  readonly text: HTMLTextAreaElement;
+  read(): Promise<ArrayLike<number>>;
+}
+
+const addText = (label: string): HTMLTextAreaElement => {
+  const text = make("textarea", { id: `input-${form.elements.length}`, spellcheck: false });
+  form.append(make("label", { for: text.id }, label), text);
+  return text;
+};
+
+function addIds(label: string, { most }: ModelInput, tokenizer: Tokenizer | undefined): Field {
+  const text = addText(label);
+  return { text, read: async () => (tokenizer ? tokenizer.encode(text.value).slice(0, most) : idsIn(text.value)) };
+}
+
+/** Adds a field for numbers, and a field for a file. The field that the user changed last counts, and the other is emptied. */
+function addNumbers(input: ModelInput): Field {
+  const text = addText(`${input.name}: ${shapeOf(input)}`);
+  const file = make("input", { id: `${text.id}-file`, type: "file", accept: ".csv,.tsv,.txt,.json,.safetensors" });
+  form.append(make("label", { for: file.id }, `${input.name} from a file: CSV, JSON or safetensors`), file);
+  text.addEventListener("input", () => (file.value = ""));
+  file.addEventListener("change", () => (text.value = ""));
+  return { text, read: async () => (file.files?.[0] ? numbersInFile(file.files[0], input) : numbersInText(text.value, input)) };
+}
+
 /** Adds a field for each input, and a second text to compare if the model makes a vector of a text. */
-function showForm({ description }: Model, tokenizer: Tokenizer | undefined): HTMLTextAreaElement[] {
+function showForm({ description }: Model, tokenizer: Tokenizer | undefined): Field[] {
   const inputs = description.texts ? description.inputs.slice(0, 1) : description.inputs;
-  const labelsOfFields = inputs.map((input) => (inputs.length > 1 ? input.name : tokenizer ? "A text" : "Token ids"));
-  if (labelsOfFields.length === 1 && description.functions.some((one) => one.name === "pool")) {
-    labelsOfFields.push(tokenizer ? "Another text, to compare" : "Other token ids, to compare");
+  const nameOf = (input: ModelInput): string => (inputs.length > 1 ? input.name : tokenizer ? "A text" : "Token ids");
+  const fields = inputs.map((input) => (input.kind === "ids" ? addIds(nameOf(input), input, tokenizer) : addNumbers(input)));
+  if (inputs.length === 1 && inputs[0]!.kind === "ids" && description.functions.some((one) => one.name === "pool")) {
+    fields.push(addIds(tokenizer ? "Another text, to compare" : "Other token ids, to compare", inputs[0]!, tokenizer));
   }
-  const fields = labelsOfFields.map((label, i) => {
-    const field = make("textarea", { id: `input-${i}`, spellcheck: false });
-    form.append(make("label", { for: field.id }, label), field);
-    return field;
-  });
   form.append(make("button", {}, description.texts ? "Write" : "Compute"));
   form.hidden = false;
   return fields;
 }
 
-function compute(model: Model, tokenizer: Tokenizer | undefined, fields: readonly HTMLTextAreaElement[]): void {
+async function compute(model: Model, fields: readonly Field[]): Promise<void> {
   const { inputs } = model.description;
-  const idsOf = (text: string): number[] => (tokenizer ? tokenizer.encode(text).slice(0, inputs[0]!.most) : idsIn(text));
-  const texts = fields.map((field) => idsOf(field.value));
-  const inputsOf = (first: number): Record<string, number[]> =>
-    Object.fromEntries(inputs.map((input, i) => [input.name, texts[first + i]!]));
+  const values = await Promise.all(fields.map((field) => field.read()));
+  const inputsOf = (first: number): Record<string, ArrayLike<number>> =>
+    Object.fromEntries(inputs.map((input, i) => [input.name, values[first + i]!]));
   const begin = performance.now();
-  const isComparison = fields.length > inputs.length && fields.at(-1)!.value.trim() !== "";
+  const isComparison = fields.length > inputs.length && fields.at(-1)!.text.value.trim() !== "";
   const shown = isComparison
     ? comparisonOf(model, inputsOf(0), inputsOf(1))
     : answerOf(model, inputsOf(0), labels);
@@ -71,8 +94,16 @@ function compute(model: Model, tokenizer: Tokenizer | undefined, fields: readonl
 
 let writing: AbortController | undefined;
 
+/** Shows how many tokens of a long prompt are computed. */
+function showPrompt(done: number, total: number): void {
+  const progress = byId("progress", HTMLProgressElement);
+  progress.setAttribute("aria-label", "Tokens of the prompt");
+  progress.value = done / total;
+  progress.hidden = done === total;
+}
+
 /** Writes a text. Stops an earlier text. */
-async function write(generator: Generator, prompt: string | readonly number[]): Promise<void> {
+async function write(generator: Generator, prompt: string | ArrayLike<number>, hasText: boolean): Promise<void> {
   writing?.abort();
   const { signal } = (writing = new AbortController());
   const place = make("p", { id: "text" });
@@ -80,11 +111,12 @@ async function write(generator: Generator, prompt: string | readonly number[]): 
   answer.replaceChildren(place);
   const begin = performance.now();
   try {
-    const tokens = await writeText(place, generator, prompt, signal);
+    const tokens = await writeText(place, generator, prompt, hasText, showPrompt, signal);
     answer.append(make("p", {}, `${tokens} tokens, ${((performance.now() - begin) / Math.max(tokens, 1)).toFixed(1)} ms each`));
   } catch (error) {
     if (!signal.aborted) showProblem(problem, error);
   }
+  if (!signal.aborted) showPrompt(1, 1);
   if (!signal.aborted) answer.setAttribute("aria-busy", "false");
 }
 
@@ -93,24 +125,21 @@ async function start(): Promise<void> {
   const { description } = model;
   byId("progress", HTMLElement).hidden = true;
   byId("loading", HTMLElement).textContent = `Ready: the variant ${description.variant} with ${description.precision} weights`;
-  if (description.inputs.some(({ kind }) => kind !== "ids")) {
-    const names = description.inputs.map((input) => input.name).join(", ");
-    byId("facts", HTMLElement).textContent = `The inputs are numbers (${names}): see ${name}.d.ts.`;
-    return;
-  }
   const fields = showForm(model, tokenizer);
   const generator = description.texts && new Generator(model, { tokenizer, eos });
+  /** Writes a text, or computes the answer. */
+  const answerForm = async (): Promise<void> => {
+    const isText = tokenizer && description.inputs[0]!.kind === "ids";
+    if (!generator) return compute(model, fields);
+    return write(generator, isText ? fields[0]!.text.value : await fields[0]!.read(), tokenizer !== undefined);
+  };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     showProblem(problem);
-    const text = fields[0]!.value;
-    if (generator) return void write(generator, tokenizer ? text : idsIn(text));
-    try {
-      compute(model, tokenizer, fields);
-    } catch (error) {
+    answerForm().catch((error) => {
       answer.replaceChildren();
       showProblem(problem, error);
-    }
+    });
   });
 }
 

@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { importedFolder, recorded, skipWithoutStories } from "../models/imported.mjs";
+import { Model } from "../../dist/model.js";
+import { importedFolder, recorded, skipOf, skipWithoutStories } from "../models/imported.mjs";
+import { safetensors } from "../safetensors.mjs";
 import { accessibilityProblems, overflow, startPage } from "./chromium.mjs";
 
 /** Opens the page of an imported model, and waits until the model is loaded. */
@@ -77,9 +79,87 @@ test("the page of a language model writes a text, and stops it for another", asy
   assert.deepEqual(problems, []);
 });
 
-test("the page of a model of numbers names its inputs", async (t) => {
+/** Returns the first score that the page of the classifier shows for these rows. */
+async function bestScore(rows) {
+  const file = `${importedFolder("classifier")}/classifier`;
+  const model = await Model.load({ module: file, weights: `${file}.weights` });
+  return Math.max(...model.head({ samples: rows.flat() })).toFixed(4);
+}
+
+test("the page of a model of numbers reads rows from a text or a file, and refuses others", async (t) => {
   const { page, problems } = await openModel(t, "classifier");
-  await page.getByText("The inputs are numbers (samples): see classifier.d.ts.").waitFor();
+  const text = page.getByLabel("samples: 1 to 20 rows of 3 numbers");
+  const file = page.getByLabel("samples from a file");
+  const rows = Array.from({ length: 7 }, (_, i) => [0.5 * i, -1 + 0.25 * i, i % 3]);
+  const table = (heading, separator) => [heading, ...rows.map((row) => row.join(separator))].join("\n");
+  const score = await bestScore(rows);
+  const computes = async () => {
+    await page.locator("#answer").evaluate((answer) => answer.replaceChildren());
+    await page.getByRole("button", { name: "Compute" }).click();
+    await page.getByRole("row").nth(1).filter({ hasText: score }).waitFor();
+    assert.equal(await page.getByRole("row").count(), 6, "five classes below the heads");
+  };
+  for (const one of [table("x,y,z", ", "), table("", ";"), table("", "\t"), JSON.stringify([rows]), JSON.stringify({ samples: rows })]) {
+    await text.fill(one);
+    await computes();
+  }
+  assert.deepEqual(await accessibilityProblems(page), []);
+  assert.ok((await overflow(page)) <= 0);
+  const tensor = (...all) => Buffer.from(safetensors([all]));
+  const values = Float32Array.from(rows.flat());
+  const files = [
+    ["rows.csv", Buffer.from(table("x,y,z", ","))],
+    ["rows.json", Buffer.from(JSON.stringify(rows))],
+    ["given.safetensors", tensor("given.samples", [1, 7, 3], values)],
+    ["one.safetensors", tensor("x", [7, 3], values)],
+  ];
+  for (const [name, buffer] of files) {
+    await text.fill("1 2");
+    await file.setInputFiles({ name, mimeType: "", buffer });
+    assert.equal(await text.inputValue(), "", "the file counts");
+    await computes();
+  }
+  const refused = async (message) => {
+    await page.getByRole("button", { name: "Compute" }).click();
+    await page.getByRole("alert").filter({ hasText: message }).waitFor();
+    assert.equal(await page.locator("#answer").textContent(), "");
+  };
+  for (const [name, buffer, message] of [
+    ["rows.safetensors", Buffer.alloc(9), "safetensors"],
+    ["other.safetensors", tensor("x", [3, 7], values), "Row 1: expected 3 numbers, got 7"],
+    ["rows.json", Buffer.from('{"x":[1]}'), "the array samples"],
+  ]) {
+    await file.setInputFiles({ name, mimeType: "", buffer });
+    await refused(message);
+  }
+  for (const [given, message] of [
+    ["1,2,3\n4,5", "Row 2: expected 3 numbers, got 2"],
+    ["1,2,3\n4,x,5", 'Row 2: "x" is not a number'],
+    ["1,,3", 'Row 1: "" is not a number'],
+    ["[[1,2,null]]", "Row 1: null is not a number"],
+    ["[1,2", "JSON"],
+    ["1 2 3 4", "length of samples: expected 1 to 20 frames of 3 numbers, got 4"],
+    ["1 2 3\n".repeat(21), "length of samples: expected 1 to 20 frames of 3 numbers, got 63"],
+    ["", "length of samples"],
+  ]) {
+    await text.fill(given);
+    assert.equal(await file.inputValue(), "", "the text counts");
+    await refused(message);
+  }
+  await text.fill(table("", " "));
+  await computes();
+  assert.deepEqual(problems, []);
+});
+
+test("the page of a model that hears writes what follows a sound", { skip: skipOf("whisper") }, async (t) => {
+  const { page, problems } = await openModel(t, "whisper");
+  const sound = Array.from({ length: 8 }, (_, row) => Array.from({ length: 22 }, (_, i) => Math.sin(row + i)));
+  await page.getByLabel("input_features: 176 numbers").fill(JSON.stringify(sound));
+  await page.getByRole("button", { name: "Write" }).click();
+  await page.getByText("31 tokens").waitFor();
+  await page.getByLabel("input_features: 176 numbers").fill("1 2 3");
+  await page.getByRole("button", { name: "Write" }).click();
+  await page.getByRole("alert").filter({ hasText: "length of input_features: expected 176, got 3" }).waitFor();
   assert.deepEqual(problems, []);
 });
 
