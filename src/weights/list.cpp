@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "next_call.hpp"
 #include "table.hpp"
 
 namespace ladon::weights {
@@ -45,19 +46,12 @@ std::string absent_head(const files::Safetensors& file, const std::string& confi
   return "";
 }
 
-// Returns the call that loads the layers, and what it needs beside the file.
+// Returns the command that imports the model, or the calls that load its layers.
 std::string next_call(const files::Safetensors& file, const std::string& config) {
   if (!config.empty())
     return "next: ladon-import FOLDER --cpp DIR writes a program of the whole model, and ladon-weights describe FOLDER "
            "prints its layers in C++\n";
-  for (const auto& [name, tensor] : file.tensors()) {
-    const std::size_t place = ("." + name).find(".0.");
-    if (place == std::string::npos || place == 0) continue;
-    return "next: ladon::safetensors::load<Encoder>(file, " + files::in_quotes(name.substr(0, place - 1)) +
-           "). The file cannot tell the number of heads, the activation, the places and the epsilon of norms, and the "
-           "mask\n";
-  }
-  return "";
+  return next_calls(file);
 }
 
 }  // namespace

@@ -77,14 +77,65 @@ TEST_CASE("a list names tied weights") {
 
 TEST_CASE("a list ends with what comes next") {
   const examples::TemporaryFolder folder;
-  files::Checkpoint checkpoint;
-  checkpoint.add("encoder.layer.0.linear1.weight", 2, 2, 1);
-  const std::string file = folder.file("model.safetensors", checkpoint.content()).string();
-  const auto list = [&] { return run("list '" + file + "'").out; };
-  CHECK(list().find("\nnext: ladon::safetensors::load<Encoder>(file, \"encoder.layer\"). The file cannot tell") !=
-        std::string::npos);
+  const auto next = [&](const files::Checkpoint& checkpoint) {
+    const std::string out = run("list '" + folder.file("model.safetensors", checkpoint.content()).string() + "'").out;
+    const std::size_t begin = out.find("next: ");
+    return begin == out.npos ? "" : out.substr(begin);
+  };
+  const auto add_attention = [](files::Checkpoint& checkpoint, const std::string& prefix) {
+    checkpoint.add(prefix + "in_proj_weight", 12, 4, 1).add(prefix + "in_proj_bias", 12, 1);
+    checkpoint.add(prefix + "out_proj.weight", 4, 4, 1).add(prefix + "out_proj.bias", 4, 1);
+  };
+  const auto add_layer = [&](files::Checkpoint& checkpoint, const std::string& prefix) {
+    add_attention(checkpoint, prefix + "self_attn.");
+    checkpoint.add(prefix + "linear1.weight", 8, 4, 1).add(prefix + "linear1.bias", 8, 1);
+    checkpoint.add(prefix + "linear2.weight", 4, 8, 1)
+        .add(prefix + "norm1.weight", 4, 1)
+        .add(prefix + "norm1.bias", 4, 1);
+  };
+  const std::string of_layer =
+      "      The file cannot tell QUERIES (the largest number of tokens), HEADS, ACTIVATION, NORM, EPSILON, the scale, "
+      "rotary embeddings and the mask\n";
+  files::Checkpoint stack;
+  add_layer(stack, "encoder.layers.0.");
+  add_layer(stack, "encoder.layers.1.");
+  stack.add("encoder.norm.weight", 4, 1);
+  CHECK(
+      next(stack) ==
+      "next: C++: ladon::safetensors::load<Encoder>(file, \"encoder.layers\")\n"
+      "      C:   ladon_add_kernel(NAME QUERIES <n> MODEL 4 HEADS <n> LAYERS 2 FINAL_NORM FEED_FORWARD 8 WEIGHTS FILE "
+      "PREFIX \"encoder.layers\") in CMake\n" +
+          of_layer);
+  files::Checkpoint layer;
+  add_layer(layer, "block.");
+  CHECK(
+      next(layer) ==
+      "next: C++: ladon::safetensors::load<EncoderLayer>(file, \"block\")\n"
+      "      C:   ladon_add_kernel(NAME QUERIES <n> MODEL 4 HEADS <n> FEED_FORWARD 8 WEIGHTS FILE PREFIX \"block\") in "
+      "CMake\n" +
+          of_layer);
+  add_attention(layer, "block.multihead_attn.");
+  CHECK(examples::has(next(layer), "load<DecoderLayer>(file, \"block\")"));
+  CHECK(examples::has(next(layer), " FEED_FORWARD 8 MEMORY <n> WEIGHTS FILE"));
+  files::Checkpoint attention;
+  add_attention(attention, "");
+  CHECK(
+      next(attention) ==
+      "next: C++: ladon::safetensors::load<MultiHeadAttention>(file, \"\")\n"
+      "      C:   ladon_add_kernel(NAME QUERIES <n> MODEL 4 HEADS <n> WEIGHTS FILE PREFIX \"\") in CMake\n"
+      "      The file cannot tell QUERIES (the largest number of tokens), HEADS, the scale, rotary embeddings and the "
+      "mask\n");
+  files::Checkpoint grouped;
+  grouped.add("a.self_attn.q_proj.weight", 4, 4, 1).add("a.self_attn.k_proj.weight", 2, 4, 1);
+  grouped.add("a.self_attn.v_proj.weight", 2, 4, 1).add("a.self_attn.o_proj.weight", 4, 4, 1);
+  grouped.add("a.mlp.gate_proj.weight", 8, 4, 1)
+      .add("a.mlp.up_proj.weight", 8, 4, 1)
+      .add("a.mlp.down_proj.weight", 4, 8, 1);
+  CHECK(examples::has(next(grouped), "MODEL 4 HEADS <n> BIAS none FEED_FORWARD 8 GATED FEED_FORWARD_BIAS without WEI"));
+  CHECK(examples::has(next(grouped), "HEADS, KV_HEADS, HEAD_WIDTH, ACTIVATION, NORM, NORM_KIND, NORM_BIAS, EPSILON"));
+  CHECK(next(files::Checkpoint().add("head.0.weight", 2, 2, 1)).empty());
   static_cast<void>(folder.file("config.json", R"({"model_type": "bert"})"));
-  CHECK(run("list '" + folder.path().string() + "'").out.find("\nnext: ladon-import FOLDER") != std::string::npos);
+  CHECK(examples::has(next(stack), "next: ladon-import FOLDER"));
 }
 
 TEST_CASE("a list is not much longer than the file, for any names") {
