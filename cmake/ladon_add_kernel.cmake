@@ -85,8 +85,9 @@
 #                      the tensor memory, and kernels with CONTEXT the tensor context. The tensors padding, boolean,
 #                      additive, slopes, sinks, relative, and with memory_ before the name those of MEMORY_MASK, are the
 #                      options of these names. rotary_base (float64) has the base for each kind of layers, by default
-#                      10000. A cross build without CMAKE_CROSSCOMPILING_EMULATOR, or for a machine without an operating
-#                      system, skips the check. Excludes CACHE
+#                      10000. A cross build without CMAKE_CROSSCOMPILING_EMULATOR only makes the program <name>_check. For a
+#                      machine without an operating system, <name>_check is a library, whose function <name>_check
+#                      (<name>_check.h) runs the check on the board. Excludes CACHE
 #   TOLERANCE <number> the largest difference in parts of the largest number of y. The default depends on PRECISION
 #                      (src/c_kernel/difference.hpp): 2e-5 with float32
 # The code

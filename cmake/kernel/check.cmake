@@ -33,14 +33,17 @@ macro(ladon_kernel_tensors_object)
 endmacro()
 
 # If CHECK is given, adds the program NAME_check, and the target NAME_checked, which runs the program. The library
-# depends on NAME_checked. A cross build without an emulator or without an operating system only prints a message.
+# depends on NAME_checked. A cross build without an emulator only adds the program. Without an operating system, NAME_check
+# is a library with the function NAME_check of NAME_check.h, which the firmware calls.
 macro(ladon_kernel_check)
   if(CHECK_given)
-    if(CMAKE_CROSSCOMPILING AND (NOT CMAKE_CROSSCOMPILING_EMULATOR OR CMAKE_SYSTEM_NAME STREQUAL "Generic"))
-      message(STATUS "ladon_add_kernel(${NAME}): CHECK does not run: it needs CMAKE_CROSSCOMPILING_EMULATOR and an operating \
-system")
+    ladon_kernel_check_program(${NAME}_check ${arg_CHECK})
+    if(CMAKE_SYSTEM_NAME STREQUAL "Generic")
+      message(STATUS "ladon_add_kernel(${NAME}): CHECK runs on the board: link ${NAME}_check, and call ${NAME}_check()")
+    elseif(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+      message(STATUS "ladon_add_kernel(${NAME}): CHECK does not run: it needs CMAKE_CROSSCOMPILING_EMULATOR, or build the \
+program ${NAME}_check, and run it on the machine")
     else()
-      ladon_kernel_check_program(${NAME}_check ${arg_CHECK})
       add_custom_command(OUTPUT ${folder}/checked COMMAND ${NAME}_check COMMAND ${CMAKE_COMMAND} -E touch ${folder}/checked
         DEPENDS ${NAME}_check VERBATIM COMMENT "Checking ${NAME} with ${CHECK_NAME}")
       add_custom_target(${NAME}_checked DEPENDS ${folder}/checked)
@@ -49,8 +52,8 @@ system")
   endif()
 endmacro()
 
-# ladon_kernel_check_program(<program> <sample>): adds a program that runs the objects of the kernel on the tensors of the
-# safetensors file <sample> (src/c_kernel/check.cpp.in). Sets CHECK_NAME to the file's name.
+# ladon_kernel_check_program(<program> <sample>): adds a program, or without an operating system a library, that runs the
+# kernel on the tensors of the safetensors file <sample> (src/c_kernel/check.cpp.in). Sets CHECK_NAME to the file's name.
 macro(ladon_kernel_check_program program_name sample_file)
   set(PROGRAM ${program_name})
   set(sample ${sample_file})
@@ -82,7 +85,16 @@ macro(ladon_kernel_check_program program_name sample_file)
   ladon_kernel_put(check.cpp ${folder}/${PROGRAM}.cpp)
   set_source_files_properties(${folder}/${PROGRAM}.cpp PROPERTIES OBJECT_DEPENDS
     "${folder}/${PROGRAM}_sample.inc;${folder}/${PROGRAM}_sample.h")
-  add_executable(${PROGRAM} EXCLUDE_FROM_ALL ${folder}/${PROGRAM}.cpp ${folder}/${PROGRAM}_sample.cpp ${objects})
+  set(check_sources ${folder}/${PROGRAM}.cpp ${folder}/${PROGRAM}_sample.cpp)
+  if(CMAKE_SYSTEM_NAME STREQUAL "Generic")
+    ladon_kernel_put(check.h ${folder}/${PROGRAM}.h)
+    add_library(${PROGRAM} STATIC EXCLUDE_FROM_ALL ${check_sources})
+    target_compile_definitions(${PROGRAM} PRIVATE LADON_CHECK_ON_BOARD)
+    target_compile_options(${PROGRAM} PRIVATE -fno-exceptions -fno-asynchronous-unwind-tables)
+    target_link_libraries(${PROGRAM} PUBLIC ${NAME})
+  else()
+    add_executable(${PROGRAM} EXCLUDE_FROM_ALL ${check_sources} ${objects})
+  endif()
   target_include_directories(${PROGRAM} BEFORE PRIVATE ${sources} ${folder})
   target_compile_features(${PROGRAM} PRIVATE cxx_std_20)
   set_target_properties(${PROGRAM} PROPERTIES UNITY_BUILD OFF RUNTIME_OUTPUT_DIRECTORY ${folder})

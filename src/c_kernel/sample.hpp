@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a kernel on recorded inputs, and compares the results with recorded results (check.cpp.in).
+// Runs a kernel on recorded inputs, and compares the results with recorded results (check.cpp.in). LADON_CHECK_ON_BOARD
+// compiles it for a machine without an operating system.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +17,12 @@
 #include "difference.hpp"
 
 namespace c_kernel {
+
+#ifdef LADON_CHECK_ON_BOARD
+inline constexpr bool has_stderr = false;  // fprintf would take more flash than the check
+#else
+inline constexpr bool has_stderr = true;
+#endif
 
 // A tensor of the file that CHECK names.
 struct Recorded {
@@ -75,17 +82,19 @@ class Sample {
                                                                              : "uint32_t");
     const bool has_samples = !has_count_ || tensor->extents[0] == count_;
     if (is_type && has_samples && tensor->bytes / sizeof(T) / count_ >= least) return true;
-    std::fprintf(stderr, "%s: CHECK: the tensor \"%.*s\" has another type, or not the samples and tokens of \"x\"\n",
-                 kernel_, static_cast<int>(name.size()), name.data());
+    if constexpr (has_stderr)
+      std::fprintf(stderr, "%s: CHECK: the tensor \"%.*s\" has another type, or not the samples and tokens of \"x\"\n",
+                   kernel_, static_cast<int>(name.size()), name.data());
     return false;
   }
 
  private:
   std::size_t wrong(const char* name, const char* what, std::size_t width, std::size_t most) const {
-    std::fprintf(stderr,
-                 "%s: CHECK: the tensor \"%s\" %s; expected float32 [rows][%lu] with at most %lu rows, or as many "
-                 "samples of them as \"x\" has\n",
-                 kernel_, name, what, static_cast<unsigned long>(width), static_cast<unsigned long>(most));
+    if constexpr (has_stderr)
+      std::fprintf(stderr,
+                   "%s: CHECK: the tensor \"%s\" %s; expected float32 [rows][%lu] with at most %lu rows, or as many "
+                   "samples of them as \"x\" has\n",
+                   kernel_, name, what, static_cast<unsigned long>(width), static_cast<unsigned long>(most));
     return 0;
   }
 
@@ -130,25 +139,26 @@ inline int report(const char* kernel, double off, double tolerance) {
   return agrees ? 0 : 1;
 }
 
-// Checks a Kernel, which has these members:
+// Runs a Kernel on all samples. Writes the results of the last sample into `y` [queries][model]. A Kernel has these
+// members:
 //     name, other        texts: `other` is "memory", "context" or ""
 //     queries, model, other_tokens, other_width, tolerance
 //     Options            NAME_options
 //     run(x, other, y, options)    returns an error as a text, or null
-// Returns the exit status of the program: 0 if the results agree.
+// Returns the largest difference of a result from the recorded one, divided by the largest recorded magnitude, or -1 if
+// the tensors do not fit the kernel, or if the kernel returns an error.
 template <class Kernel>
-int check_sample(std::span<const Recorded> tensors) {
+double difference_of(std::span<const Recorded> tensors, float* y) {
   const Sample sample(Kernel::name, tensors);
   const std::size_t tokens = sample.rows("x", Kernel::model, Kernel::queries);
-  if (tokens == 0 || sample.rows("y", Kernel::model, tokens) != tokens) return 1;
+  if (tokens == 0 || sample.rows("y", Kernel::model, tokens) != tokens) return -1;
   constexpr bool takes_other = !std::string_view(Kernel::other).empty();
   constexpr bool has_memory = requires(typename Kernel::Options options) { options.memory.keys; };
   std::size_t other_tokens = 0;
   if constexpr (takes_other) {
     other_tokens = sample.rows(Kernel::other, Kernel::other_width, Kernel::other_tokens);
-    if (other_tokens == 0) return 1;
+    if (other_tokens == 0) return -1;
   }
-  static float y[Kernel::queries * Kernel::model];
   Difference difference;
   for (std::size_t number = 0; number < sample.count(); ++number) {
     typename Kernel::Options options = {};
@@ -159,21 +169,29 @@ int check_sample(std::span<const Recorded> tensors) {
       options.keys = other_tokens;
     }
     if (!set_options(options, sample, number, tokens, takes_other && !has_memory ? other_tokens : tokens, false))
-      return 1;
+      return -1;
     if constexpr (has_memory) {
       options.memory.keys = other_tokens;
-      if (!set_options(options.memory, sample, number, tokens, other_tokens, true)) return 1;
+      if (!set_options(options.memory, sample, number, tokens, other_tokens, true)) return -1;
     }
-    std::ranges::fill(y, std::numeric_limits<float>::quiet_NaN());
+    std::fill_n(y, tokens * Kernel::model, std::numeric_limits<float>::quiet_NaN());
     const char* error = Kernel::run(sample.at<float>("x", number), sample.at<float>(Kernel::other, number), y, options);
     if (error != nullptr) {
-      std::fprintf(stderr, "%s: CHECK: %s\n", Kernel::name, error);
-      return 1;
+      if constexpr (has_stderr) std::fprintf(stderr, "%s: CHECK: %s\n", Kernel::name, error);
+      return -1;
     }
     const float* recorded = sample.at<float>("y", number);
     for (std::size_t i = 0; i < tokens * Kernel::model; ++i) difference.add(recorded[i], y[i]);
   }
-  return report(Kernel::name, difference.relative(), Kernel::tolerance);
+  return difference.relative();
+}
+
+// Checks a Kernel. Returns the exit status of the program: 0 if the results agree.
+template <class Kernel>
+int check_sample(std::span<const Recorded> tensors) {
+  static float y[Kernel::queries * Kernel::model];
+  const double off = difference_of<Kernel>(tensors, y);
+  return off < 0 ? 1 : report(Kernel::name, off, Kernel::tolerance);
 }
 
 }  // namespace c_kernel
