@@ -148,6 +148,7 @@ TEST_CASE("calls are full, and shares have about equal numbers of tokens") {
     std::vector<std::vector<std::size_t>> parts;
     ladon::for_each_call(texts, largest, share, [&](const ladon::Texts& part, std::size_t number) {
       CHECK(part.lengths == lengths.data() + number);
+      CHECK(part.types == nullptr);
       parts.emplace_back(part.lengths, part.lengths + part.count);
     });
     return parts;
@@ -156,6 +157,11 @@ TEST_CASE("calls are full, and shares have about equal numbers of tokens") {
   CHECK(calls(20, {0, 2}) == std::vector<Counts>{{5, 6, 7}, {20}, {3, 1, 9}});
   CHECK(calls(20, {1, 2}) == std::vector<Counts>{{40}, {2, 2}});
   CHECK(calls(0, {}).size() == lengths.size());
+  const ladon::Texts with_types{all.data(), lengths.data(), lengths.size(), all.data()};
+  ladon::for_each_call(with_types, 20, {}, [&](const ladon::Texts& part, std::size_t) {
+    CHECK(part.types == part.ids);
+    ladon::for_each_text(part, [](const ladon::BatchText& text) { CHECK(text.types == text.ids); });
+  });
   bool called = false;
   ladon::for_each_call(ladon::Texts{nullptr, nullptr, 0}, 20, {}, [&](const auto&, std::size_t) { called = true; });
   CHECK_FALSE(called);

@@ -57,6 +57,15 @@ constexpr std::array<float, 6> positions() {
 // sin 1 = 0.841471, sin(10000^(-2/3)) = 0.00215443, cos 1 = 0.540302
 static_assert(is_near(positions(), {2, 3, 5, 1.841471f, 1.00215443f, 1.540302f}));
 
+constexpr std::array<float, 4> with_types(const std::int32_t* types) {
+  std::array<float, 4> x{1, 1, 2, 2};
+  ladon::add_types(ladon::MatrixView<const float, 3, 2>(&rows[0]), types, 2, x.data());
+  return x;
+}
+constexpr std::int32_t types[] = {2, 0};
+static_assert(with_types(types) == std::array<float, 4>{6, 7, 3, 4});
+static_assert(with_types(nullptr) == std::array<float, 4>{2, 3, 3, 4});
+
 constexpr std::array<float, 4> norms() {
   constexpr float weight[] = {2, 2};
   const ladon::Norm<2, ladon::NormKind::rms> rms{.weight = weight, .epsilon = 0};

@@ -96,7 +96,7 @@ TEST_CASE("ids beyond an embedding table are recognised") {
   CHECK(ladon::has_ids(table, nullptr, 0));
 }
 
-TEST_CASE("positions and a row for all tokens are added") {
+TEST_CASE("positions, types of tokens, and a row for all tokens are added") {
   constexpr std::size_t rows = 9, width = 13, tokens = 4, first = 5;
   Random random(4);
   const Floats table = random.normals(rows * width), before = random.normals(tokens * width);
@@ -111,10 +111,16 @@ TEST_CASE("positions and a row for all tokens are added") {
   });
   const Floats with_row =
       added([&](float* x) { ladon::add_row(ladon::VectorView<const float, width>(table.data()), tokens, x); });
+  const std::int32_t types[tokens] = {8, 0, 3, 3};
+  const ladon::MatrixView<const float, rows, width> view(table.data());
+  const Floats with_types = added([&](float* x) { ladon::add_types(view, types, tokens, x); });
+  const Floats without_types = added([&](float* x) { ladon::add_types(view, nullptr, tokens, x); });
   for (std::size_t i = 0; i < tokens * width; ++i) {
     CHECK(with_positions[i] == before[i] + table[first * width + i]);
     CHECK(with_row[i] == before[i] + table[i % width]);
+    CHECK(with_types[i] == before[i] + table[static_cast<std::size_t>(types[i / width]) * width + i % width]);
   }
+  CHECK(same_bits(without_types, with_row));
 }
 
 TEST_CASE("sinusoids: first all sines, then all cosines") {

@@ -35,7 +35,7 @@ void read_bert_input(Config& config, Stack& stack, std::size_t first, std::size_
   read_types(config, stack, "embeddings.token_type_embeddings", "type_vocab_size", types);
   add_offset_positions(config, stack, first);
   if (config.flag("", {"use_task_id"}, false))  // ERNIE
-    read_types(config, stack, "embeddings.task_type_embeddings", "task_type_vocab_size", 3);
+    read_types(config, stack, "embeddings.task_type_embeddings", "task_type_vocab_size", 3, "");
   stack.input.steps.push_back(norm_of(stack, "embeddings.LayerNorm"));
 }
 

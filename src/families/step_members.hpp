@@ -24,6 +24,7 @@ void visit_members(Is<AddPositions> auto& s, auto&& visit) {
 }
 void visit_members(Is<AddRow> auto& s, auto&& visit) {
   visit("step", "add_row"), visit("table", s.table), visit("rows", s.rows), visit("row", s.row);
+  visit("ids", s.ids);
 }
 void visit_members(Is<NormRows> auto& s, auto&& visit) {
   visit("step", "norm_rows"), visit("name", s.name), visit("kind", s.kind);

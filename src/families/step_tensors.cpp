@@ -2,6 +2,7 @@
 #include "step_tensors.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "step_members.hpp"
@@ -73,7 +74,8 @@ struct TensorReader {
 }  // namespace
 
 void add_prefix(std::vector<Step>& steps, const std::string& prefix) {
-  const auto visit_member = [&](const char*, auto& member) {
+  const auto visit_member = [&](std::string_view name, auto& member) {
+    if (name == "ids") return;  // an argument of the model
     if constexpr (requires { add_prefix(member, prefix); }) add_prefix(member, prefix);
   };
   for (Step& step : steps) std::visit([&](auto& s) { visit_members(s, visit_member); }, step);

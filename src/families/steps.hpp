@@ -40,11 +40,13 @@ struct AddPositions {
   bool closed = false;
 };
 
-// Adds the row `row` of a table [rows][features] to each token: the type of the tokens of a single text.
+// Adds the row `row` of a table [rows][features] to each token. With the name of an argument in `ids`, the caller may
+// give a row for each token ("token_type_ids"), and `row` is 0.
 struct AddRow {
   std::string table;
   std::size_t rows = 1;
   std::size_t row = 0;
+  std::string ids{};
 };
 
 // Normalises each row.

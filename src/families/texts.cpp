@@ -26,9 +26,11 @@ void add_positions(Stack& stack, const std::string& table, std::size_t first) {
   stack.input.steps.push_back(AddPositions{table + ".weight", stack.positions + first, first});
 }
 
-void read_types(Config& config, Stack& stack, const std::string& table, const char* key, std::size_t otherwise) {
+void read_types(Config& config, Stack& stack, const std::string& table, const char* key, std::size_t otherwise,
+                const char* ids) {
   const std::size_t rows = config.size("", {key}, otherwise);
-  if (rows != 0) stack.input.steps.push_back(AddRow{table + ".weight", rows});
+  if (rows != 0)
+    stack.input.steps.push_back(AddRow{.table = table + ".weight", .rows = rows, .ids = rows == 1 ? "" : ids});
 }
 
 NormRows norm_of(const Stack& stack, const std::string& name) {

@@ -20,8 +20,10 @@ float root_of(std::size_t width);
 void read_tokens(Config& config, Stack& stack, const std::string& table, float scale = 1, std::size_t features = 0);
 // Adds a table of positions. Its row `first` is for the first token, and it has a row for each of stack.positions.
 void add_positions(Stack& stack, const std::string& table, std::size_t first = 0);
-// Adds a table of types of tokens, of which all tokens of one text have type 0, if its number of rows is not 0.
-void read_types(Config& config, Stack& stack, const std::string& table, const char* key, std::size_t otherwise);
+// Adds a table of types of tokens, if its number of rows is not 0. With one row, or without `ids`, the caller cannot
+// give the types, and all tokens have type 0.
+void read_types(Config& config, Stack& stack, const std::string& table, const char* key, std::size_t otherwise,
+                const char* ids = "token_type_ids");
 
 // Return steps. The norm is like the norms of the layers.
 NormRows norm_of(const Stack& stack, const std::string& name);

@@ -36,17 +36,21 @@ bool add_embed(Scene& scene, const families::Stack& stack, const Argument& argum
   add_function(
       scene.program,
       {"Computes the input of the layers, `embedded` [" + argument.count + "][" + std::to_string(rows.width) + "]."},
-      "void", "embed", "const std::int32_t* " + argument.name + ", std::size_t " + argument.count + ", ",
-      std::move(body), "embedded");
+      "void", "embed", parameters(argument), std::move(body), "embedded");
   return true;
+}
+
+// Returns what passes the types of the tokens of `texts`, if the model takes types.
+std::string types_of(const Program& program, const std::string& texts) {
+  return takes_types(program) ? texts + ".types, " : "";
 }
 
 // Returns the lines that compute texts which share a call.
 Lines together(const Program& program, const std::string& width) {
   return {"  } else {",
           "    ladon::for_each_text(part, [&](const ladon::BatchText& text) {",
-          "      embed(text.ids, text.tokens, " + passed(program, "embed") + "workspace.x + text.first * " + width +
-              ", workspace.single);",
+          "      embed(text.ids, " + types_of(program, "text") + "text.tokens, " + passed(program, "embed") +
+              "workspace.x + text.first * " + width + ", workspace.single);",
           "    });",
           "    ladon::run_together<Together>(part, workspace.x, weights.layers, workspace.last, workspace.together);",
           "  }"};
@@ -78,7 +82,8 @@ void add_run_batch(Program& program, bool shares) {
   const std::string width = std::to_string(result_of(program, "run")->width);
   const Result& result = *batch_result(program);
   const std::string outputs = std::to_string(result.width);
-  const std::string call = "run(part.ids, part.lengths[0], " + run + "workspace.last, workspace.single);";
+  const std::string call =
+      "run(part.ids, " + types_of(program, "part") + "part.lengths[0], " + run + "workspace.last, workspace.single);";
   Lines body{"const auto compute = [&](const ladon::Texts& part, std::size_t number) {"};
   if (shares) {
     body.insert(body.end(), {"  if (part.count == 1) {", "    " + call});

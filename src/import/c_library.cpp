@@ -30,7 +30,7 @@ typedef enum ladon_model_status {
   LADON_MODEL_NOT_STARTED = 2,     /* NAME_start was not called, or failed */
   LADON_MODEL_BAD_WEIGHTS = 3,     /* the weights are those of another model, or damaged */
   LADON_MODEL_BAD_LENGTH = 4,      /* a length is 0, or larger than the model allows */
-  LADON_MODEL_BAD_ID = 5,          /* a token id is not in the vocabulary */
+  LADON_MODEL_BAD_ID = 5,          /* a token id is not in the vocabulary, or a token type not in its table */
   LADON_MODEL_MISALIGNED = 6,      /* the workspace or the weights are not aligned to 64 bytes */
   LADON_MODEL_UNSUPPORTED_ISA = 7, /* this machine lacks the instructions for which the library was compiled */
   LADON_MODEL_FULL = 8             /* a text has the largest number of tokens */
@@ -47,7 +47,7 @@ bool is_end(const Result& result) { return result.function != "run"; }
 // Returns whether the function writes the number of rows, too. Otherwise, the result has one row.
 bool has_rows(const Result& result) { return !is_end(result) || result.of_rows; }
 
-// The functions that C programs call: `run` and what comes behind it.
+// The results that C programs compute: `last` and what comes behind it.
 std::vector<const Result*> exported(const Program& program) {
   std::vector<const Result*> results;
   for (const Result& result : program.results)
@@ -56,26 +56,43 @@ std::vector<const Result*> exported(const Program& program) {
 }
 const Result& run_of(const Program& program) { return *result_of(program, "run"); }
 
-std::string passed(const Result& run) {
+// A function that C programs call.
+struct Entry {
+  const Result& result;
+  std::string name;
+  std::vector<Argument> arguments;
+};
+std::vector<Entry> entries(const Program& program) {
+  std::vector<Entry> all;
+  for (const Result* result : exported(program)) {
+    all.push_back({*result, result->function, run_of(program).arguments});
+    if (!takes_types(program)) continue;
+    all.push_back({*result, result->function + "_with_types", run_of(program).arguments});
+    Argument& ids = all[all.size() - 2].arguments[0];
+    ids = without_types(ids);
+  }
+  return all;
+}
+
+std::string passed(const Entry& entry) {
   std::string text;
-  for (const Argument& argument : run.arguments) text += arguments(argument);
+  for (const Argument& argument : entry.arguments) text += arguments(argument);
   return text;
 }
 
-std::string signature(const Program& program, const Result& result, const std::string& prefix) {
-  const std::string rows = has_rows(result) ? "size_t *" + result.name + "_rows, " : "";
-  return "ladon_model_status " + prefix + result.function + "(" + c_parameters(run_of(program).arguments) + "float *" +
-         result.name + ", " + rows + "void *workspace)";
+std::string parameter_list(const Entry& entry) {
+  const std::string rows = has_rows(entry.result) ? "size_t *" + entry.result.name + "_rows, " : "";
+  return "(" + c_parameters(entry.arguments) + "float *" + entry.result.name + ", " + rows + "void *workspace)";
 }
 
-std::string comment(const Program& program, const Result& result) {
-  const Result& run = run_of(program);
+std::string comment(const Entry& entry) {
+  const Result& result = entry.result;
   std::string text = "/* Computes `" + result.name + "` ";
   text += has_rows(result) ? "[rows][" + std::to_string(result.width) + "], of at most " + std::to_string(result.most) +
                                  " rows, and writes their number to " + result.name + "_rows"
                            : "[" + std::to_string(result.width) + "]";
   text += ".\n";
-  for (const Argument& argument : run.arguments) {
+  for (const Argument& argument : entry.arguments) {
     text += " *   " + argument.name;
     if (argument.kind == Kind::ids) {
       text += "  token ids below " + std::to_string(argument.rows) + ", from 1 to " + std::to_string(argument.most);
@@ -85,6 +102,9 @@ std::string comment(const Program& program, const Result& result) {
       text += "  1 to " + std::to_string(argument.most) + " frames of " + std::to_string(argument.width) + " numbers";
     }
     text += "\n";
+    if (!argument.types.empty())
+      text += " *   " + argument.types + "  a type below " + std::to_string(argument.type_rows) +
+              " for each token; a null pointer stands for types of 0\n";
   }
   return text + " */\n";
 }
@@ -115,26 +135,29 @@ std::string c_header(const Program& program) {
       "memory at an address that is a multiple of 64 as\n * `workspace`. With a null pointer, it uses memory of the "
       "library, and only one call may run at a time. */\nsize_t " +
       name + "_workspace_bytes(void);\n\n";
-  for (const Result* result : exported(program))
-    text += comment(program, *result) + "LADON_CHECK_STATUS " + signature(program, *result, name + "_") + ";\n\n";
+  for (const Entry& entry : entries(program))
+    text += comment(entry) + "LADON_CHECK_STATUS ladon_model_status " + name + "_" + entry.name +
+            parameter_list(entry) + ";\n\n";
   return text + c_batch_declarations(program) + c_text_declarations(program) +
          "#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }
 
 // Returns the statements that check the arguments.
-std::string checks(const Program& program, const Result& result) {
+std::string checks(const Entry& entry) {
+  const Result& result = entry.result;
   std::string text =
       "  if (!state.started) return LADON_MODEL_NOT_STARTED;\n"
       "  Workspace* const memory = memory_at(workspace);\n"
       "  if (memory == nullptr) return LADON_MODEL_MISALIGNED;\n  if (" +
       result.name + " == nullptr" + (has_rows(result) ? " || " + result.name + "_rows == nullptr" : "");
-  for (const Argument& argument : run_of(program).arguments) text += " || " + argument.name + " == nullptr";
+  for (const Argument& argument : entry.arguments) text += " || " + argument.name + " == nullptr";
   text += ") return LADON_MODEL_NULL;\n";
-  return text + c_checks(run_of(program).arguments);
+  return text + c_checks(entry.arguments);
 }
 
-// Returns the statements that call the functions of the C++ program whose last result is `result`.
-std::string calls(const Program& program, const Result& result) {
+// Returns the statements that call the functions of the C++ program whose last result is that of the entry.
+std::string calls(const Program& program, const Entry& entry) {
+  const Result& result = entry.result;
   const std::string space = program.choices.name + "::";
   const auto call = [&](const Result& any, const std::string& arguments, const std::string& to) {
     const std::string tables = takes_tables(program, any.function) ? "state.tables, " : "";
@@ -143,9 +166,9 @@ std::string calls(const Program& program, const Result& result) {
   const Result& run = run_of(program);
   // An input that is shorter than a convolution gives no rows.
   if (!is_end(result))
-    return "  *last_rows = " + call(run, passed(run), result.name) +
+    return "  *last_rows = " + call(run, passed(entry), result.name) +
            "  if (*last_rows == 0) return LADON_MODEL_BAD_LENGTH;\n";
-  std::string text = "  const std::size_t rows = " + call(run, passed(run), "memory->last") +
+  std::string text = "  const std::size_t rows = " + call(run, passed(entry), "memory->last") +
                      "  if (rows == 0) return LADON_MODEL_BAD_LENGTH;\n";
   // A result behind another one, such as the answer of a pooled row, is computed from it.
   const auto end = [&](const auto& self, const Result& any, const std::string& to) -> std::string {
@@ -206,11 +229,9 @@ std::string c_source(const Program& program) {
       name + "::Weights>(weights);\n" + (has_tables ? "  " + name + "::prepare(state.weights, state.tables);\n" : "") +
       "  state.started = true;\n  return LADON_MODEL_OK;\n}\n\n"
       "size_t LADON_MODEL_FUNCTION(workspace_bytes)(void) { return sizeof(Workspace); }\n";
-  for (const Result* result : ends) {
-    std::string head = signature(program, *result, "@");
-    head.replace(head.find('@'), result->function.size() + 1, "LADON_MODEL_FUNCTION(" + result->function + ")");
-    text += "\n" + head + " {\n" + checks(program, *result) + calls(program, *result) + "  return LADON_MODEL_OK;\n}\n";
-  }
+  for (const Entry& entry : entries(program))
+    text += "\nladon_model_status LADON_MODEL_FUNCTION(" + entry.name + ")" + parameter_list(entry) + " {\n" +
+            checks(entry) + calls(program, entry) + "  return LADON_MODEL_OK;\n}\n";
   return text + c_batch_definitions(program) + c_text_definitions(program) + "}\n";
 }
 
@@ -219,11 +240,11 @@ std::string function_list(const Program& program) {
   std::string text = file_mark(false) +
                      ".\nLADON_FUNCTION(ladon_model_status, start, (const void *weights, size_t bytes), (weights, "
                      "bytes))\nLADON_FUNCTION(size_t, workspace_bytes, (void), ())\n";
-  for (const Result* result : exported(program)) {
-    const std::string whole = signature(program, *result, "");
-    const std::string rows = has_rows(*result) ? result->name + "_rows, " : "";
-    text += "LADON_FUNCTION(ladon_model_status, " + result->function + ", " + whole.substr(whole.find('(')) + ", (" +
-            passed(run_of(program)) + result->name + ", " + rows + "workspace))\n";
+  for (const Entry& entry : entries(program)) {
+    const Result& result = entry.result;
+    const std::string rows = has_rows(result) ? result.name + "_rows, " : "";
+    text += "LADON_FUNCTION(ladon_model_status, " + entry.name + ", " + parameter_list(entry) + ", (" + passed(entry) +
+            result.name + ", " + rows + "workspace))\n";
   }
   return text + c_batch_list(program) + c_text_list(program);
 }
@@ -258,6 +279,7 @@ std::string c_parameters(const std::vector<Argument>& arguments) {
   std::string text;
   for (const Argument& argument : arguments) {
     text += (argument.kind == Kind::ids ? "const int32_t *" : "const float *") + argument.name + ", ";
+    if (!argument.types.empty()) text += "const int32_t *" + argument.types + ", ";
     if (!argument.fixed) text += "size_t " + argument.count + ", ";
   }
   return text;
@@ -272,6 +294,9 @@ std::string c_checks(const std::vector<Argument>& arguments) {
     if (argument.kind == Kind::ids)
       text += "  if (!are_below(" + std::to_string(argument.rows) + ", " + argument.name + ", " + argument.count +
               ")) return LADON_MODEL_BAD_ID;\n";
+    if (!argument.types.empty())
+      text += "  if (" + argument.types + " != nullptr && !are_below(" + std::to_string(argument.type_rows) + ", " +
+              argument.types + ", " + argument.count + ")) return LADON_MODEL_BAD_ID;\n";
   }
   return text;
 }
@@ -292,11 +317,12 @@ std::vector<SourceFile> c_library_files(const Program& program) {
   return files;
 }
 
-std::vector<CFunction> c_functions(const Program& program) {
+std::vector<CFunction> c_functions(const Program& program, bool with_types) {
   std::vector<CFunction> functions;
-  for (const Result* result : exported(program))
-    functions.push_back(
-        {program.choices.name + "_" + result->function, result->name, result->most, result->width, has_rows(*result)});
+  for (const auto& [result, name, arguments] : entries(program))
+    if (!takes_types(program) || with_types != arguments[0].types.empty())
+      functions.push_back(
+          {program.choices.name + "_" + name, result.name, result.most, result.width, has_rows(result)});
   return functions;
 }
 const std::vector<Argument>& c_arguments(const Program& program) { return run_of(program).arguments; }

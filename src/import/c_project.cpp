@@ -24,7 +24,7 @@ std::string call(const CFunction& function, const std::string& arguments) {
 }
 
 std::string main_source(const Program& program) {
-  const CFunction function = c_functions(program).back();
+  const CFunction function = c_functions(program, false).back();
   std::string inputs, arguments;
   for (const Argument& argument : c_arguments(program)) {
     const bool ids = argument.kind == Kind::ids;
@@ -63,10 +63,12 @@ std::string check_source(const Program& program) {
   for (const Argument& argument : c_arguments(program)) {
     body += "  " + read_argument(argument, program.choices.name + "::") + "\n";
     arguments += pass_argument(argument);
-    sample += "  put(sample, " + argument.name + ".data(), " + argument.name + ".size());\n";
+    for (const std::string& name : {argument.name, argument.types})
+      if (!name.empty())
+        sample.append("  put(sample, ").append(name).append(".data(), ").append(name).append(".size());\n");
   }
   std::string last;
-  for (const CFunction& function : c_functions(program)) {
+  for (const CFunction& function : c_functions(program, true)) {
     body += results(function, "  ") + "  check(" + call(function, arguments) + ");\n  records.add(" +
             files::in_quotes(function.result) + ", " + function.result + ", " + function.result + "_rows, " +
             std::to_string(function.width) + ");\n";
@@ -112,7 +114,7 @@ struct alignas(64) Line {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  ladon::safetensors::Records records(argc, argv);
+  ladon::safetensors::Records records(argc, argv@ABILITIES@);
   std::unique_ptr<Line[]> weights;
   std::size_t bytes = 0;
   if (const char* name = std::getenv("LADON_WEIGHTS")) {
@@ -132,6 +134,7 @@ int main(int argc, char** argv) try {
 }
 )",
                 {{"// @MARK@", file_mark(false)},
+                 {"@ABILITIES@", takes_types(program) ? ", {.takes_types = true}" : ""},
                  {"@BODY@", body},
                  {"@SAMPLE@", sample},
                  {"@LAST@", last},
@@ -139,13 +142,21 @@ int main(int argc, char** argv) try {
 }
 
 std::string board_source(const Program& program) {
-  const CFunction function = c_functions(program).back();
+  const CFunction function = c_functions(program, true).back();
   std::string reads, arguments;
   for (const Argument& argument : c_arguments(program)) {
     const std::string type = argument.kind == Kind::ids ? "int32_t" : "float";
-    reads += "  static " + type + " " + argument.name + "[" + std::to_string(argument.most * argument.width) +
-             "];\n  const size_t " + argument.name + "_size = get(sample, " + argument.name + ");\n";
-    arguments += argument.name + ", ";
+    const auto read = [&](const std::string& name) {
+      reads.append("  static ").append(type).append(" ").append(name);
+      reads += "[" + std::to_string(argument.most * argument.width) + "];\n";
+      arguments.append(name).append(", ");
+    };
+    read(argument.name);
+    reads += "  const size_t " + argument.name + "_size = get(sample, " + argument.name + ");\n";
+    if (!argument.types.empty()) {
+      read(argument.types);
+      reads += "  get(sample, " + argument.types + ");\n";
+    }
     if (!argument.fixed)
       arguments += argument.name + "_size" + (argument.width == 1 ? "" : " / " + std::to_string(argument.width)) + ", ";
   }

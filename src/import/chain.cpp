@@ -144,6 +144,7 @@ InputSteps input_steps(Scene& scene, const families::Stack& stack, const Argumen
   Chain chain(other, stack.name,
               {.at = argument.name, .count = argument.count, .most = argument.most, .width = 1, .read_only = true});
   chain.position = position;
+  chain.types = argument.types;
   const std::vector<Operation> steps(stack.input.steps.begin(), stack.input.steps.end());
   chain.run(steps, "embedded");
   scene.x = other.x, scene.y = other.y;
@@ -222,7 +223,7 @@ std::string Chain::part(const std::string& name, const std::string& type, Bias b
 void Chain::apply(const families::Lookup& step) {
   scene_.program.headers.insert("model/embedding.hpp");
   if (scene_.table.table.empty()) scene_.table = step;
-  ids_ = rows.at;
+  ids_ = rows.at, count_ = rows.count;
   const std::string type = "ladon::EmbeddingTable<" + std::to_string(step.rows) + ", " + std::to_string(step.features) +
                            precision_argument(precision_of_table(step.features)) + ">";
   const std::string member = part(without_weight(step.table), type, Bias::without),
@@ -260,13 +261,21 @@ void Chain::apply(const families::AddRow& step) {
   own_rows();
   if (step.row >= step.rows)
     throw Unsupported("the table " + files::in_quotes(step.table) + " has no row " + std::to_string(step.row));
+  if (!step.ids.empty() && (step.row != 0 || rows.count != count_))
+    throw Unsupported("the token types " + files::in_quotes(step.ids) +
+                      " need the row 0 as their default, and a row for each token");
   scene_.program.headers.insert("model/embedding.hpp");
   const std::string width = std::to_string(rows.width);
   const std::string member =
       vector(step.table, "ladon::MatrixView<const float, " + std::to_string(step.rows) + ", " + width + ">");
-  body.push_back("ladon::add_row<" + width + ">(" + plus("weights." + member + ".data", step.row * rows.width) + ", " +
-                 rows.count + ", " + rows.at + ");");
-  note("add row " + std::to_string(step.row) + " of " + step.table);
+  if (step.ids.empty() || types.empty()) {
+    body.push_back("ladon::add_row<" + width + ">(" + plus("weights." + member + ".data", step.row * rows.width) +
+                   ", " + rows.count + ", " + rows.at + ");");
+    note("add row " + std::to_string(step.row) + " of " + step.table);
+  } else {
+    body.push_back("ladon::add_types(weights." + member + ", " + types + ", " + rows.count + ", " + rows.at + ");");
+    note("add types: " + step.table);
+  }
 }
 
 void Chain::apply(const families::NormRows& step) {

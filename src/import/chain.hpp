@@ -51,6 +51,7 @@ class Chain {
   Rows rows;
   Lines settings{};        // the statements of the body that set the options of the layers, without lengths
   std::string position{};  // an expression: the position of the first row; empty: 0
+  std::string types{};     // an expression: the types of the tokens, or a null pointer; empty: all are 0
 
  private:
   void apply(const families::Step& step);
@@ -103,7 +104,8 @@ class Chain {
   std::span<const Operation> operations_{};
   std::size_t present_ = 0;  // number of the operation
   std::string destination_{};
-  std::string ids_{};  // the argument with the token ids
+  std::string ids_{};    // the argument with the token ids
+  std::string count_{};  // an expression: the number of ids
 };
 
 // The steps before the layers, as a function of their own.

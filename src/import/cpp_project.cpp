@@ -290,7 +290,11 @@ std::string read_argument(const Argument& argument, const std::string& space) {
   const std::string name = files::in_quotes(argument.name);
   if (argument.kind == Kind::ids)
     return "const auto " + argument.name + " = records.ids(" + name + ", " + space + "most_" + argument.count + ", " +
-           std::to_string(argument.rows) + ");";
+           std::to_string(argument.rows) + ");" +
+           (argument.types.empty()
+                ? ""
+                : "\n  const auto " + argument.types + " = records.types(" + files::in_quotes(argument.types) + ", " +
+                      argument.name + ".size(), " + std::to_string(argument.type_rows) + ");");
   const std::string most = argument.fixed ? std::to_string(argument.most * argument.width)
                                           : space + "most_" + argument.count + " * " + std::to_string(argument.width);
   return "const auto " + argument.name + " = records.numbers(" + name + ", " + most +
@@ -299,6 +303,7 @@ std::string read_argument(const Argument& argument, const std::string& space) {
 std::string pass_argument(const Argument& argument) {
   std::string text = argument.name + ".data(), ";
   if (argument.fixed) return text;
+  if (!argument.types.empty()) text += argument.types + ".data(), ";
   const std::string size = argument.name + ".size()";
   return text + size + (argument.width == 1 ? "" : " / " + std::to_string(argument.width)) + ", ";
 }

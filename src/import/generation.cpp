@@ -130,15 +130,16 @@ std::optional<Generation> generation_of(Scene& scene, const families::Stack& sta
                          std::none_of(steps.begin(), steps.end(), adds_rows);
   if (!is_causal || !is_simple || head == nullptr || head->width != argument.rows) return std::nullopt;
   expect_tokens(program.choices.text_tokens, argument.rows);
+  const Argument ids = without_types(argument);
   std::optional<Argument> source;
   if (stack.attends_memory) source = result_of(program, "run")->arguments[0];
   return Generation{.stack = stack.name,
                     .layers = stack.attends_memory ? stack.name + "_layers" : "layers",
                     .vocabulary = argument.rows,
                     .tokens = stack.model.tokens,
-                    .embed = input_steps(scene, stack, argument, "first").body,
+                    .embed = input_steps(scene, stack, ids, "first").body,
                     .settings = settings,
-                    .ids = argument,
+                    .ids = ids,
                     .source = source};
 }
 

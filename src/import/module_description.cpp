@@ -69,7 +69,7 @@ SourceFile module_description(const Program& program) {
               member("name", name) + ",\"variant\":\"@variant@\"," +
               member("precision", std::string(precision_name(program.choices.precision))) +
               ",\"inputs\":" + array(c_arguments(program), input) + ",\"functions\":" +
-              array(c_functions(program), [&](const CFunction& called) { return function(called, program); }) +
+              array(c_functions(program, false), [&](const CFunction& called) { return function(called, program); }) +
               texts(program) + "}]==])\n"};
 }
 

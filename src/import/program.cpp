@@ -36,6 +36,10 @@ Argument argument_of(const Stack& stack) {
   const Step& first = stack.input.steps.front();
   if (const auto* lookup = std::get_if<families::Lookup>(&first)) {
     argument.most = stack.model.tokens, argument.rows = lookup->rows, argument.count = prefix + "tokens";
+    for (const Step& step : stack.input.steps) {
+      const auto* row = std::get_if<families::AddRow>(&step);
+      if (row != nullptr && !row->ids.empty()) argument.types = identifier(row->ids), argument.type_rows = row->rows;
+    }
   } else if (const auto* patches = std::get_if<families::Patches>(&first)) {
     argument.kind = Kind::image, argument.fixed = true;
     argument.most = patches->frames * patches->channels * patches->rows * patches->columns;
@@ -51,7 +55,8 @@ Argument argument_of(const Stack& stack) {
 std::string described(const Argument& argument) {
   switch (argument.kind) {
     case Kind::ids:
-      return "`" + argument.name + "` [" + argument.count + "]";
+      return "`" + argument.name + "` [" + argument.count + "]" +
+             (argument.types.empty() ? "" : " and `" + argument.types + "` [" + argument.count + "]");
     case Kind::frames:
       return "`" + argument.name + "` [" + (argument.fixed ? std::to_string(argument.most) : "frames") + " frames]";
     default:
@@ -181,10 +186,28 @@ class Builder {
     if (!makes_rows(stack.input.steps.front()))
       throw Unsupported(where +
                         " begins with a step that makes no rows: lookup, patches, frames or time_series_patches");
+    expect_types(stack, reserved);
     for (const auto* steps : {&stack.input.steps, &stack.behind, &stack.pooler, &stack.head})
       for (const Step& step : *steps)
         if (&step != &stack.input.steps.front() && makes_rows(step))
           throw Unsupported(where + " has a step that makes rows behind other steps");
+  }
+  void expect_types(const Stack& stack, const std::set<std::string>& reserved) const {
+    const auto takes_types = [](const Step& step) {
+      const auto* row = std::get_if<families::AddRow>(&step);
+      return row != nullptr && !row->ids.empty();
+    };
+    for (const auto* steps : {&stack.behind, &stack.pooler, &stack.head})
+      if (std::any_of(steps->begin(), steps->end(), takes_types))
+        throw Unsupported("token types are added behind the layers");
+    const auto& steps = stack.input.steps;
+    const auto count = std::count_if(steps.begin(), steps.end(), takes_types);
+    if (count == 0) return;
+    if (count > 1 || program_.description.stacks.size() > 1 || !std::holds_alternative<families::Lookup>(steps[0]))
+      throw Unsupported("token types need a model of one stack that reads token ids, and one table of types");
+    const std::string types = argument_of(stack).types;
+    if (reserved.contains(types) || types == identifier(stack.input.name))
+      throw Unsupported("the token types " + files::in_quotes(types) + " need a name that the program does not have");
   }
   [[nodiscard]] std::string missing_tensor(const std::set<std::string>& names) const {
     if (scene_.tensors.empty()) return "";
@@ -224,6 +247,7 @@ class Builder {
   void add_tower(Stack& stack, const std::string& name, const std::string& output) {
     const Argument argument = argument_of(stack);
     Chain chain(scene_, stack.name, first_rows(argument));
+    chain.types = argument.types;
     std::vector<Operation> chained = operations(stack.input.steps);
     chained.emplace_back(Layers{&stack, layers_of(stack)});
     for (const Step& step : stack.behind) chained.emplace_back(step);
@@ -235,6 +259,12 @@ class Builder {
                       "] of " + described(argument) + ".",
                   "Returns the number of rows." + limit(argument)},
                  "std::size_t", name, parameters(argument), std::move(chain.body), output);
+    if (!argument.types.empty())
+      add_function(program_, {"Does the same with types of 0."}, "std::size_t", name,
+                   parameters(without_types(argument)),
+                   {"return " + name + "(" + argument.name + ", nullptr, " + argument.count + ", weights, " +
+                    (takes_tables(program_, name) ? "tables, " : "") + output + ", workspace);"},
+                   output);
     program_.results.push_back({name, output, chain.rows.most, chain.rows.width, {argument}});
   }
 
@@ -381,16 +411,27 @@ void add_function(Program& program, Lines comment, const std::string& result, co
 
 std::string parameters(const Argument& argument) {
   const std::string type = argument.kind == Kind::ids ? "const std::int32_t* " : "const float* ";
-  return type + argument.name + ", " + (argument.fixed ? "" : "std::size_t " + argument.count + ", ");
+  const std::string types = argument.types.empty() ? "" : type + argument.types + ", ";
+  return type + argument.name + ", " + types + (argument.fixed ? "" : "std::size_t " + argument.count + ", ");
 }
 std::string arguments(const Argument& argument) {
-  return argument.name + ", " + (argument.fixed ? "" : argument.count + ", ");
+  const std::string types = argument.types.empty() ? "" : argument.types + ", ";
+  return argument.name + ", " + types + (argument.fixed ? "" : argument.count + ", ");
+}
+Argument without_types(Argument argument) {
+  argument.types.clear();
+  return argument;
 }
 
 const Result* result_of(const Program& program, const std::string& function) {
   const auto found = std::find_if(program.results.begin(), program.results.end(),
                                   [&](const Result& result) { return result.function == function; });
   return found == program.results.end() ? nullptr : &*found;
+}
+
+bool takes_types(const Program& program) {
+  const Result* const run = result_of(program, "run");
+  return run != nullptr && !run->arguments[0].types.empty();
 }
 
 bool takes_tables(const Program& program, const std::string& function) {

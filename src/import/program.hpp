@@ -70,6 +70,10 @@ struct Argument {
   std::size_t width = 1;  // numbers of a frame
   std::size_t rows = 0;   // of the table of embeddings
   std::string count{};    // the name of the parameter with the length, such as "tokens"
+
+  // Of ids: the name of the parameter with the types of the tokens, or "" without types, and the rows of their table.
+  std::string types{};
+  std::size_t type_rows = 0;
 };
 
 // Rows that a function of the program writes.
@@ -142,8 +146,14 @@ void add_function(Program& program, Lines comment, const std::string& result, co
 std::string parameters(const Argument& argument);
 std::string arguments(const Argument& argument);
 
+// Returns the argument for a call without the types of tokens.
+Argument without_types(Argument argument);
+
 // Returns the rows that a function writes, or null if the program lacks the function.
 const Result* result_of(const Program& program, const std::string& function);
+
+// Returns whether `run` also takes the types of tokens.
+bool takes_types(const Program& program);
 
 // Returns whether a function of the program has tables as a parameter.
 bool takes_tables(const Program& program, const std::string& function);

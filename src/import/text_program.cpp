@@ -121,8 +121,10 @@ std::string text_abilities(const Program& program) {
   Lines abilities;
   if (takes_text(program)) abilities.emplace_back(".takes_text = true");
   if (program.generation) abilities.emplace_back(".writes_text = true");
-  if (abilities.empty()) return "";
-  return ", {" + abilities[0] + (abilities.size() == 1 ? "" : ", " + abilities[1]) + "}";
+  if (takes_types(program)) abilities.emplace_back(".takes_types = true");
+  std::string text;
+  for (const std::string& ability : abilities) text += (text.empty() ? ", {" : ", ") + ability;
+  return text + (text.empty() ? "" : "}");
 }
 
 std::string text_reading(const Program& program) {

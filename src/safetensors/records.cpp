@@ -61,6 +61,19 @@ void expect_count(const std::string& name, std::size_t count, std::size_t least,
               (least == most ? "" : " to " + std::to_string(most)));
 }
 
+// Returns the ids, which must be smaller than `rows`, the rows of `table`.
+std::vector<std::int32_t> rows_of(const std::string& name, const std::vector<std::int64_t>& ids, std::size_t rows,
+                                  const char* what, const char* table) {
+  std::vector<std::int32_t> result;
+  for (const std::int64_t id : ids) {
+    if (id < 0 || static_cast<std::uint64_t>(id) >= rows)
+      throw Error(files::in_quotes(name) + " has the " + what + " " + std::to_string(id) + ", but the table of " +
+                  table + " has " + std::to_string(rows) + " rows");
+    result.push_back(static_cast<std::int32_t>(id));
+  }
+  return result;
+}
+
 // Expects that every number of the tensor given.`name` is `expected`, if the file has such a tensor of integers.
 void expect_all(const File& file, const std::string& name, std::int64_t expected, const char* what) {
   const auto found = file.tensors().find("given." + name);
@@ -106,7 +119,8 @@ Records::Records(int argc, const char* const* argv, const Abilities& abilities) 
   if (inputs.empty()) return;
   given_ = std::make_unique<Given>(Given{File(files::path_of(inputs))});
   expect_all(given_->file, "attention_mask", 1, "a program computes one text a call, without padding");
-  expect_all(given_->file, "token_type_ids", 0, "programs compute no pairs of texts");
+  if (!abilities.takes_types)
+    expect_all(given_->file, "token_type_ids", 0, "the model has no table of token types, or a table of one row");
 }
 
 void Records::read_option(const std::string& option, const std::string& value, std::string& inputs) {
@@ -128,28 +142,31 @@ std::vector<std::int32_t> Records::ids(const std::string& name, std::size_t most
   if (words_name_.empty()) words_name_ = name;
   if (!given_ && name != words_name_) throw Error("the model needs --inputs with a tensor given." + name);
   std::vector<std::int64_t> ids(words_.begin(), words_.end());
-  if (given_) {
-    const auto found = given_->file.tensors().find("given." + name);
-    if (found == given_->file.tensors().end()) throw Error(given_->file.name() + " has no tensor given." + name);
-    const auto bytes = given_->file.bytes(found->second);
-    if (found->second.dtype == "I64") {
-      ids = values_of<std::int64_t>(bytes);
-    } else if (found->second.dtype == "I32") {
-      const auto short_ids = values_of<std::int32_t>(bytes);
-      ids.assign(short_ids.begin(), short_ids.end());
-    } else {
-      throw Error("given." + name + " has the dtype " + found->second.dtype + "; expected I64 or I32");
-    }
-  }
+  if (given_) ids = integers(name);
   expect_count(name, ids.size(), 1, most);
-  std::vector<std::int32_t> result;
-  for (const std::int64_t id : ids) {
-    if (id < 0 || static_cast<std::uint64_t>(id) >= rows)
-      throw Error(files::in_quotes(name) + " has the id " + std::to_string(id) + ", but the table of embeddings has " +
-                  std::to_string(rows) + " rows");
-    result.push_back(static_cast<std::int32_t>(id));
-  }
-  return result;
+  return rows_of(name, ids, rows, "id", "embeddings");
+}
+
+std::vector<std::int32_t> Records::types(const std::string& name, std::size_t tokens, std::size_t rows) const {
+  std::vector<std::int64_t> types(types_.begin(), types_.end());
+  if (has(name))
+    types = integers(name);
+  else if (types_.empty())
+    types.resize(tokens);
+  expect_count(name, types.size(), tokens, tokens);
+  return rows_of(name, types, rows, "type", "token types");
+}
+
+// Returns the numbers of a tensor of integers.
+std::vector<std::int64_t> Records::integers(const std::string& name) const {
+  const auto found = given_->file.tensors().find("given." + name);
+  if (found == given_->file.tensors().end()) throw Error(given_->file.name() + " has no tensor given." + name);
+  const auto bytes = given_->file.bytes(found->second);
+  if (found->second.dtype == "I64") return values_of<std::int64_t>(bytes);
+  if (found->second.dtype != "I32")
+    throw Error("given." + name + " has the dtype " + found->second.dtype + "; expected I64 or I32");
+  const auto numbers = values_of<std::int32_t>(bytes);
+  return {numbers.begin(), numbers.end()};
 }
 
 std::vector<float> Records::numbers(const std::string& name, std::size_t most, std::size_t least) const {

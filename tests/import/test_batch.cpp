@@ -42,11 +42,16 @@ sentences::Weights random_weights(std::vector<float>& numbers) {
 
 struct Batch {
   Lengths lengths;
-  std::vector<std::int32_t> ids;
+  std::vector<std::int32_t> ids, types;
   explicit Batch(Lengths of) : lengths(std::move(of)), ids(std::accumulate(lengths.begin(), lengths.end(), 0u)) {
-    for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i * 29 % 100);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      ids[i] = static_cast<std::int32_t>(i * 29 % 100);
+      types.push_back(i % 5 < 2 ? 0 : 1);
+    }
   }
-  [[nodiscard]] Texts texts() const { return {ids.data(), lengths.data(), lengths.size()}; }
+  [[nodiscard]] Texts texts(bool with_types = false) const {
+    return {ids.data(), lengths.data(), lengths.size(), with_types ? types.data() : nullptr};
+  }
 };
 
 std::vector<Batch> batches() {
@@ -101,12 +106,50 @@ TEST_CASE("run_batch gives the vectors of run and pool, with equal bits for any 
   }
 }
 
+// The row of a token's type adds to the row of its id. So a model without types whose row of an id contains the row of
+// the type gives the same vectors.
+TEST_CASE("types of tokens change the rows of their ids") {
+  std::vector<float> numbers, words(100 * width);
+  const sentences::Weights weights = random_weights(numbers);
+  sentences::Weights without_types = weights;
+  without_types.word_embeddings.weight = words.data();
+  const auto workspace = spoilt<sentences::Workspace>();
+  const auto batch_workspace = spoilt<sentences::BatchWorkspace>();
+  const float* const types = weights.token_type_embeddings.data;
+  for (const Batch& batch : {Batch({7}), Batch({100}), Batch({30, 20, 1, 49})}) {
+    for (std::size_t t = 0; t < batch.ids.size(); ++t) {  // less than 100 tokens, so each has another id
+      const auto row = static_cast<std::size_t>(batch.ids[t]) * width;
+      for (std::size_t i = 0; i < width; ++i)
+        words[row + i] =
+            weights.word_embeddings.weight.data[row + i] + (batch.types[t] == 0 ? 0 : types[width + i] - types[i]);
+    }
+    const std::size_t texts = batch.lengths.size();
+    std::vector<float> pooled(texts * width, NAN), expected(texts * width, NAN), zeros(texts * width, NAN);
+    sentences::run_batch(batch.texts(true), weights, pooled.data(), *batch_workspace);
+    sentences::run_batch(batch.texts(), without_types, expected.data(), *batch_workspace);
+    sentences::run_batch(batch.texts(), weights, zeros.data(), *batch_workspace);
+    float change = 0;
+    for (std::size_t i = 0; i < pooled.size(); ++i) {
+      CHECK(std::abs(pooled[i] - expected[i]) <= 1e-5f);
+      change = std::max(change, std::abs(pooled[i] - zeros[i]));
+    }
+    CHECK(change > 1e-3f);
+    for_each_text(batch.texts(true), [&](const BatchText& text) {
+      std::vector<float> last(text.tokens * width), alone(width);
+      const std::size_t rows = sentences::run(text.ids, text.types, text.tokens, weights, last.data(), *workspace);
+      sentences::pool(last.data(), rows, weights, alone.data(), *workspace);
+      for (std::size_t i = 0; i < width; ++i) CHECK(std::abs(pooled[text.number * width + i] - alone[i]) <= 1e-6f);
+    });
+  }
+}
+
+struct alignas(64) Line {
+  std::byte bytes[64];
+};
+
 TEST_CASE("the C function computes the same, and writes nothing after a wrong argument") {
   std::vector<float> numbers;
   const sentences::Weights weights = random_weights(numbers);
-  struct alignas(64) Line {
-    std::byte bytes[64];
-  };
   const auto image = std::make_unique<Line[]>(image_bytes<sentences::Weights> / sizeof(Line) + 1);
   write_image(weights, image[0].bytes);
   const auto workspace = std::make_unique<Line[]>(sentences_batch_workspace_bytes() / sizeof(Line) + 1);
@@ -131,6 +174,46 @@ TEST_CASE("the C function computes the same, and writes nothing after a wrong ar
   CHECK(run(batch, workspace.get(), 0, 2) == LADON_MODEL_OK);
   CHECK(run(batch, workspace.get(), 1, 2) == LADON_MODEL_OK);
   CHECK(pooled == expected);
+}
+
+TEST_CASE("C functions with types of tokens") {
+  std::vector<float> numbers;
+  const sentences::Weights weights = random_weights(numbers);
+  const auto image = std::make_unique<Line[]>(image_bytes<sentences::Weights> / sizeof(Line) + 1);
+  write_image(weights, image[0].bytes);
+  REQUIRE(sentences_start(image.get(), image_bytes<sentences::Weights>) == LADON_MODEL_OK);
+  const auto workspace = std::make_unique<Line[]>(sentences_batch_workspace_bytes() / sizeof(Line) + 1);
+  const Batch batch({30, 20});
+  std::vector<float> pooled(2 * width), expected(2 * width), last(30 * width), last_expected(30 * width);
+  sentences::run_batch(batch.texts(true), weights, expected.data(), *spoilt<sentences::BatchWorkspace>());
+  const auto run_batch = [&](const std::int32_t* types) {
+    pooled.assign(pooled.size(), 7);
+    return sentences_run_batch_with_types(batch.ids.data(), types, batch.lengths.data(), 2, pooled.data(),
+                                          workspace.get(), 0, 1);
+  };
+  CHECK(run_batch(batch.types.data()) == LADON_MODEL_OK);
+  CHECK(pooled == expected);
+  sentences::run_batch(batch.texts(), weights, expected.data(), *spoilt<sentences::BatchWorkspace>());
+  CHECK(run_batch(nullptr) == LADON_MODEL_OK);
+  CHECK(pooled == expected);
+  const auto single = spoilt<sentences::Workspace>();
+  CHECK(sentences::run(batch.ids.data(), batch.types.data(), 30, weights, last_expected.data(), *single) == 30);
+  std::size_t rows = 0;
+  CHECK(sentences_run_with_types(batch.ids.data(), batch.types.data(), 30, last.data(), &rows, nullptr) ==
+        LADON_MODEL_OK);
+  CHECK(rows == 30);
+  CHECK(last == last_expected);
+  for (const std::int32_t wrong : {-1, 2}) {
+    Batch other = batch;
+    other.types[29] = wrong;
+    pooled.assign(pooled.size(), 7);
+    CHECK(run_batch(other.types.data()) == LADON_MODEL_BAD_ID);
+    CHECK(sentences_pool_with_types(other.ids.data(), other.types.data(), 30, pooled.data(), nullptr) ==
+          LADON_MODEL_BAD_ID);
+    CHECK(pooled == std::vector<float>(2 * width, 7));
+    CHECK(sentences_pool_with_types(other.ids.data(), other.types.data(), 29, pooled.data(), nullptr) ==
+          LADON_MODEL_OK);
+  }
 }
 
 TEST_SUITE_END();

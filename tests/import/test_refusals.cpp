@@ -32,7 +32,7 @@ examples::Answer import_of(const std::string& stacks, const std::string& option 
   const examples::TemporaryFolder folder;
   (void)folder.file("config.json", R"({"model_type": "ladon", "stacks": [)" + stacks + "]}");
   files::Checkpoint checkpoint;
-  checkpoint.add("map.weight", 4, 3, 1).add("map.bias", 4, 1).add("positions", 8, 4, 1);
+  checkpoint.add("map.weight", 4, 3, 1).add("map.bias", 4, 1).add("positions", 8, 4, 1).add("words.weight", 8, 4, 1);
   checkpoint.add("layers.0.self_attn.in_proj_weight", 12, 4, 1).add("layers.0.self_attn.in_proj_bias", 12, 1);
   checkpoint.add("layers.0.self_attn.out_proj.weight", 4, 4, 1).add("layers.0.self_attn.out_proj.bias", 4, 1);
   checkpoint.add("layers.0.linear1.weight", 8, 4, 1).add("layers.0.linear1.bias", 8, 1);
@@ -79,6 +79,22 @@ TEST_CASE("steps that do not fit are refused with a reason") {
                 "is added to rows of another size"));
   CHECK(refuses(audio + ", " + map + R"(, {"step": "linear_rows", "name": "absent", "outputs": 4})",
                 R"(the checkpoint lacks the tensor "absent)"));
+}
+
+TEST_CASE("types of tokens need token ids, a name and a default") {
+  const std::string ids = R"({"step": "lookup", "table": "words.weight", "rows": 8, "features": 4}, )";
+  const auto types = [](const std::string& name, int row = 0) {
+    return R"({"step": "add_row", "table": "positions", "rows": 8, "row": )" + std::to_string(row) + R"(, "ids": ")" +
+           name + "\"}";
+  };
+  CHECK(import_of(stack_of_steps(ids + types("kinds")), "--c").status == 0);
+  CHECK(refuses(audio + ", " + map + ", " + types("kinds"), "need a model of one stack that reads token ids"));
+  CHECK(refuses(ids + types("kinds") + ", " + types("others"), "and one table of types"));
+  CHECK(refuses(ids + types("tokens"), R"(the token types "tokens" need a name that the program does not have)"));
+  CHECK(refuses(ids + types("encoder_x"), R"(the token types "encoder_x" need a name that)"));
+  CHECK(refuses(ids + types("kinds", 1), R"(the token types "kinds" need the row 0 as their default)"));
+  CHECK(refuses(ids + R"({"step": "prepend", "tensors": [{"tensor": "positions", "rows": 1}]}, )" + types("kinds"),
+                R"(the token types "kinds" need the row 0 as their default, and a row for each token)"));
 }
 
 TEST_CASE("a tensor that all layers lack is named") {

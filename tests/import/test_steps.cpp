@@ -51,6 +51,23 @@ const Step words = families::Lookup{"words.weight", 100, 4};
 
 TEST_SUITE_BEGIN("steps");
 
+TEST_CASE("types of tokens: a call with them, and one without") {
+  const Step types = families::AddRow{.table = "types", .rows = 2, .ids = "token_type_ids"};
+  const Program program = program_with(stack_with("input_ids", {words, types}));
+  const Function& run = function(program, "run");
+  CHECK(run.signature ==
+        "inline std::size_t run(const std::int32_t* input_ids, const std::int32_t* token_type_ids, std::size_t tokens, "
+        "const Weights& weights, float* last, Workspace& workspace) noexcept");
+  CHECK(run.body[2] == "ladon::add_types(weights.types, token_type_ids, tokens, x);");
+  CHECK(member(program, "types") == "ladon::MatrixView<const float, 2, 4>");
+  REQUIRE(program.functions.size() == 2);
+  CHECK(
+      program.functions[1].signature ==
+      "inline std::size_t run(const std::int32_t* input_ids, std::size_t tokens, const Weights& weights, float* last, "
+      "Workspace& workspace) noexcept");
+  CHECK(program.functions[1].body == Lines{"return run(input_ids, nullptr, tokens, weights, last, workspace);"});
+}
+
 TEST_CASE("token ids, positions and a norm") {
   const Program program = program_with(
       stack_with("input_ids", {words, families::AddPositions{.table = "places", .rows = 10, .first = 2},

@@ -21,6 +21,14 @@ struct RecordsScene {
     const char* const arguments[] = {"program", "model", "--inputs", path.c_str()};
     return Records(4, arguments).ids("input_ids", most, rows);
   }
+  // The types of two tokens of a model with 3 types.
+  [[nodiscard]] std::vector<std::int32_t> types() const {
+    const char* const arguments[] = {"program", "model", "--inputs", path.c_str()};
+    return Records(4, arguments, {.takes_types = true}).types("token_type_ids", 2, 3);
+  }
+  [[nodiscard]] std::string types_error() const {
+    return error_of<safetensors::Error>([&] { (void)types(); });
+  }
   [[nodiscard]] std::string error(std::size_t most = 9, std::size_t rows = 9) const {
     return error_of<safetensors::Error>([&] { (void)ids(most, rows); });
   }
@@ -51,8 +59,30 @@ TEST_CASE("ids of a file") {
   CHECK(examples::has(RecordsScene(files::Checkpoint{}).error(), "has no tensor given.input_ids"));
 }
 
-// Results for padded texts, and for pairs of texts, would be wrong.
-TEST_CASE("texts with padding, and pairs of texts, are refused") {
+TEST_CASE("types of tokens") {
+  const auto scene = [](const char* dtype, const std::string& bytes) {
+    return RecordsScene(two_ids().add("given.token_type_ids", dtype, "[1,2]", bytes));
+  };
+  CHECK(scene("I32", std::string("\2\0\0\0\1\0\0\0", 8)).types() == std::vector<std::int32_t>{2, 1});
+  CHECK(RecordsScene(two_ids()).types() == std::vector<std::int32_t>{0, 0});
+  CHECK(examples::has(scene("I32", std::string("\3\0\0\0\1\0\0\0", 8)).types_error(),
+                      R"("token_type_ids" has the type 3, but the table of token types has 3 rows)"));
+  CHECK(examples::has(scene("F32", std::string(8, '\0')).types_error(), "has the dtype F32; expected I64 or I32"));
+  const RecordsScene one(two_ids().add("given.token_type_ids", "I64", "[1,1]", std::string(8, '\0')));
+  CHECK(examples::has(one.types_error(), R"("token_type_ids" has 1 numbers; expected 2)"));
+}
+
+TEST_CASE("types of the ids of a text") {
+  const char* const arguments[] = {"program", "model", "--text", "a"};
+  Records records(4, arguments, {.takes_text = true, .takes_types = true});
+  records.set_ids({7, 8}, {0, 1});
+  CHECK(records.ids("input_ids", 2, 9) == std::vector<std::int32_t>{7, 8});
+  CHECK(records.types("token_type_ids", 2, 2) == std::vector<std::int32_t>{0, 1});
+  CHECK_THROWS_AS((void)records.types("token_type_ids", 2, 1), safetensors::Error);
+}
+
+// The results of a model without types would be wrong.
+TEST_CASE("texts with padding, and types of tokens that a model lacks, are refused") {
   const std::string one("\1\0\0\0\0\0\0\0", 8), none(8, '\0');
   const auto error = [](const char* name, const std::string& bytes) {
     return RecordsScene(two_ids().add(name, "I64", "[1,1]", bytes)).error();
@@ -61,7 +91,8 @@ TEST_CASE("texts with padding, and pairs of texts, are refused") {
   CHECK(error("given.token_type_ids", none).empty());
   CHECK(
       examples::has(error("given.attention_mask", none), "given.attention_mask has a number that is not 1; a program"));
-  CHECK(examples::has(error("given.token_type_ids", one), "given.token_type_ids has a number that is not 0; programs"));
+  CHECK(examples::has(error("given.token_type_ids", one),
+                      "given.token_type_ids has a number that is not 0; the model has no table of token types"));
 }
 
 TEST_CASE("wrong command lines") {

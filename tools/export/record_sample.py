@@ -11,6 +11,7 @@ Needs torch, transformers and safetensors. `./dev import FOLDER --check` runs th
 io.safetensors.
 """
 
+import inspect
 import os
 import sys
 
@@ -52,8 +53,13 @@ def inputs_of(model, config):
     elif name == "input_values":
         inputs = {name: torch.randn(1, SAMPLES, generator=random)}
     else:
-        raise SystemExit(f"record_sample: no inputs are known for {config.model_type}, whose input is {name}: "
-                         "name a file with recorded inputs")
+        raise SystemExit(
+            f"record_sample: no inputs are known for {config.model_type}, whose input is {name}: "
+            "name a file with recorded inputs"
+        )
+    types = getattr(config, "type_vocab_size", None) or 1
+    if name == "input_ids" and types > 1 and "token_type_ids" in inspect.signature(model.forward).parameters:
+        inputs["token_type_ids"] = (torch.arange(TOKENS) * types // TOKENS).unsqueeze(0)
     if config.is_encoder_decoder:
         inputs["decoder_input_ids"] = ids[:, : TOKENS // 2]
     return inputs

@@ -21,11 +21,13 @@
 namespace LADON_NAMESPACE {
 
 // `ids` has the token ids of all texts, one text after another. `lengths` [count] has the number of ids of each text,
-// at least 1.
+// at least 1. `types` has the types of all tokens (BERT's token_type_ids), each a row of the model's table. A null
+// pointer stands for types of 0. A model without token types ignores them.
 struct Texts {
   const std::int32_t* ids;
   const std::size_t* lengths;
   std::size_t count;
+  const std::int32_t* types = nullptr;
 
   constexpr std::size_t tokens() const noexcept {
     std::size_t sum = 0;
@@ -40,13 +42,21 @@ struct BatchText {
   std::size_t tokens;
   std::size_t number;
   std::size_t first;
+  const std::int32_t* types = nullptr;
 };
+
+namespace detail {
+// Returns the types behind those of `first` tokens.
+constexpr const std::int32_t* types_from(const Texts& texts, std::size_t first) noexcept {
+  return texts.types == nullptr ? nullptr : texts.types + first;
+}
+}  // namespace detail
 
 // Calls f with each BatchText.
 template <class F>
 constexpr void for_each_text(const Texts& texts, F&& f) noexcept {
   for (std::size_t i = 0, first = 0; i < texts.count; first += texts.lengths[i++])
-    f(BatchText{texts.ids + first, texts.lengths[i], i, first});
+    f(BatchText{texts.ids + first, texts.lengths[i], i, first, detail::types_from(texts, first)});
 }
 
 // Divides the texts into calls: as many consecutive texts as have at most `most` tokens together, but at least one
@@ -64,7 +74,7 @@ constexpr void for_each_call(const Texts& texts, std::size_t most, Share share, 
     while (number + count < texts.count && tokens + texts.lengths[number + count] <= most)
       tokens += texts.lengths[number + count++];
     if (first * share.count / all_tokens == share.index)
-      compute(Texts{texts.ids + first, texts.lengths + number, count}, number);
+      compute(Texts{texts.ids + first, texts.lengths + number, count, detail::types_from(texts, first)}, number);
     number += count, first += tokens;
   }
 }

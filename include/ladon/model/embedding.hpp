@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Token ids to rows [tokens][width], and what models add to these rows before the first layer: positions, and a row for
-// all tokens, such as the row of a token type. A table is a linear map without a bias, so that the head of a language
+// Token ids to rows [tokens][width], and what models add to these rows before the first layer: positions, a row for the
+// type of each token, and a row for all tokens. A table is a linear map without a bias, so that the head of a language
 // model may read the same weights:
 //     ladon::embed(table, ids, tokens, x);                 x [tokens][width]
 //     ladon::LinearRows<1, rows, width, ladon::Order::out_in, ladon::Bias::without>::run(x, table, logits, workspace);
@@ -19,6 +19,16 @@
 #include <ladon/weights.hpp>
 
 namespace LADON_NAMESPACE {
+namespace detail {
+
+constexpr bool are_rows(std::size_t rows, const std::int32_t* ids, std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (ids[i] < 0 || static_cast<std::size_t>(ids[i]) >= rows) return false;
+  }
+  return true;
+}
+
+}  // namespace detail
 
 // [Rows][Width], in any precision.
 template <std::size_t Rows, std::size_t Width, class Precision = precision::Float32>
@@ -28,10 +38,7 @@ using EmbeddingTable = Linear<Rows, Width, Order::out_in, Bias::without, Precisi
 template <std::size_t Rows, std::size_t Width, class Precision>
 constexpr bool has_ids(const Linear<Rows, Width, Order::out_in, Bias::without, Precision>&, const std::int32_t* ids,
                        std::size_t tokens) noexcept {
-  for (std::size_t t = 0; t < tokens; ++t) {
-    if (ids[t] < 0 || static_cast<std::size_t>(ids[t]) >= Rows) return false;
-  }
-  return true;
+  return detail::are_rows(Rows, ids, tokens);
 }
 
 // Writes scale * table[ids[t]] to row t of `y` [tokens][Width]. Rows of int8 tables become floats with one rounding,
@@ -63,6 +70,19 @@ template <std::size_t Width>
 constexpr void add_row(VectorView<const float, Width> row, std::size_t tokens, float* x) noexcept {
   for (std::size_t t = 0; t < tokens; ++t, x += Width) {
     for (std::size_t i = 0; i < Width; ++i) x[i] += row.data[i];
+  }
+}
+
+// Adds row types[t] of the table to row t of `x` [tokens][Width]. A null pointer as `types` stands for types of 0.
+// Precondition: each type is a row of the table.
+template <std::size_t Rows, std::size_t Width>
+constexpr void add_types(MatrixView<const float, Rows, Width> table, const std::int32_t* types, std::size_t tokens,
+                         float* x) noexcept {
+  LADON_EXPECTS(types == nullptr || detail::are_rows(Rows, types, tokens),
+                "ladon: a token type is not a row of the table", {}, {{"rows", Rows}});
+  for (std::size_t t = 0; t < tokens; ++t, x += Width) {
+    const std::size_t type = types == nullptr ? 0 : static_cast<std::size_t>(types[t]);
+    add_row(VectorView<const float, Width>(table.data + type * Width), 1, x);
   }
 }
 

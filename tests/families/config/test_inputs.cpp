@@ -35,13 +35,17 @@ TEST_CASE("BERT: words, types, positions and a norm") {
   CHECK(words.scale == 1);
   CHECK(step_at<AddRow>(steps, 1).table == "embeddings.token_type_embeddings.weight");
   CHECK(step_at<AddRow>(steps, 1).rows == 2);
+  CHECK(step_at<AddRow>(steps, 1).ids == "token_type_ids");
+  CHECK(step_at<AddRow>(input_of(with_tokens("bert", R"("type_vocab_size": 1)")), 1).ids.empty());
   CHECK(step_at<AddPositions>(steps, 2).table == "embeddings.position_embeddings.weight");
   CHECK(step_at<AddPositions>(steps, 2).rows == 64);
   CHECK(step_at<AddPositions>(steps, 2).first == 0);
   CHECK(step_at<NormRows>(steps, 3).name == "embeddings.LayerNorm");
   CHECK(step_at<NormRows>(steps, 3).epsilon == 1e-6f);
   CHECK(input_of(with_tokens("bert", R"("type_vocab_size": 0)")).size() == 3);
-  CHECK(step_at<AddRow>(input_of(with_tokens("ernie", R"("use_task_id": true)")), 3).rows == 3);
+  const std::vector<Step> ernie = input_of(with_tokens("ernie", R"("use_task_id": true)"));
+  CHECK(step_at<AddRow>(ernie, 3).rows == 3);
+  CHECK(step_at<AddRow>(ernie, 3).ids.empty());
 }
 
 TEST_CASE("a table of positions with rows for padding") {

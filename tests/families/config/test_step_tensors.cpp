@@ -95,6 +95,13 @@ TEST_CASE("the tensors of steps are in the checkpoints") {
     MESSAGE("skipped: there is no " LADON_SHARED_MODELS);
 }
 
+TEST_CASE("a prefix stands before names of tensors, and not before the name of an argument") {
+  std::vector<Step> steps{AddRow{.table = "types.weight", .rows = 2, .ids = "token_type_ids"}};
+  add_prefix(steps, "bert.");
+  CHECK(std::get<AddRow>(steps[0]).table == "bert.types.weight");
+  CHECK(std::get<AddRow>(steps[0]).ids == "token_type_ids");
+}
+
 TEST_SUITE_END();
 
 }  // namespace ladon::families

@@ -37,6 +37,7 @@ class Records {
   struct Abilities {
     bool takes_text = false;
     bool writes_text = false;
+    bool takes_types = false;  // the types of tokens, BERT's token_type_ids
   };
 
   // `argc` and `argv` are those of main. The functions throw Error, which names the argument of the command line, or
@@ -50,9 +51,11 @@ class Records {
   // The folder of the model.
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
 
-  // The argument of --text, or "". `set_ids` gives the ids of the text.
+  // The argument of --text, or "". `set_ids` gives the ids of the text, and their types.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  void set_ids(std::vector<std::int32_t> ids) { words_ = std::move(ids); }
+  void set_ids(std::vector<std::int32_t> ids, std::vector<std::int32_t> types = {}) {
+    words_ = std::move(ids), types_ = std::move(types);
+  }
 
   [[nodiscard]] const Generation& generation() const noexcept { return generation_; }
 
@@ -60,9 +63,12 @@ class Records {
   [[nodiscard]] bool has(const std::string& name) const;
 
   // Returns the token ids given.NAME: from 1 to `most` ids, each smaller than `rows`. The ids of the command line, or
-  // of
-  // --text, are those of the first `name`.
+  // of --text, are those of the first `name`.
   [[nodiscard]] std::vector<std::int32_t> ids(const std::string& name, std::size_t most, std::size_t rows);
+
+  // Returns the types given.NAME, or those of --text, of `tokens` tokens, each smaller than `rows`. Without such types,
+  // all are 0.
+  [[nodiscard]] std::vector<std::int32_t> types(const std::string& name, std::size_t tokens, std::size_t rows) const;
 
   // Returns the numbers given.NAME: from `least` to `most` numbers.
   [[nodiscard]] std::vector<float> numbers(const std::string& name, std::size_t most, std::size_t least = 1) const;
@@ -80,12 +86,14 @@ class Records {
     const float* values;
     std::size_t rows, width;
   };
+  [[nodiscard]] std::vector<std::int64_t> integers(const std::string& name) const;
   void read_option(const std::string& option, const std::string& value, std::string& inputs);
 
   std::filesystem::path folder_;
   std::string outputs_, text_;  // in UTF-8
   Generation generation_{};
   std::vector<std::int32_t> words_{};  // the ids of the command line
+  std::vector<std::int32_t> types_{};  // their types
   std::string words_name_{};           // the argument that they are
   std::unique_ptr<Given> given_;
   std::vector<Result> results_{};
