@@ -153,7 +153,7 @@ import_test_models() {
 }
 
 test_package() {
-  local at_once=()
+  local at_once=() weights
   need node npm
   if [ -z "${LADON_CHROMIUM:-}" ]; then need chromium; fi
   wasm
@@ -174,7 +174,8 @@ test_package() {
   need python3 pip
   python_packages "$builds/hosts-venv" "$root/wasm/tests/hosts/requirements.txt"
   # .ci/check_skipped reads node_tests.tap.
-  (cd "$root/wasm" && LADON_HOSTS_PYTHON=$builds/hosts-venv/bin/python node --test ${at_once[@]+"${at_once[@]}"} --test-reporter=spec --test-reporter-destination=stdout \
+  weights=$(weights_tool)
+  (cd "$root/wasm" && LADON_WEIGHTS_TOOL=$weights LADON_HOSTS_PYTHON=$builds/hosts-venv/bin/python node --test ${at_once[@]+"${at_once[@]}"} --test-reporter=spec --test-reporter-destination=stdout \
     --test-reporter=tap --test-reporter-destination="$builds/node_tests.tap" tests/test_*.mjs tests/page/test_*.mjs)
 }
 

@@ -304,8 +304,6 @@ function(ladon_kernel_isas out)
 endfunction()
 
 function(ladon_kernel_check_build)
-  ladon_kernel_refuse("PRECISION is int4; the package for JavaScript cannot load weights of 4 bits, so for WebAssembly \
-allowed: float32, bfloat16, int8" EMSCRIPTEN AND arg_PRECISION MATCHES "^int4$")
   ladon_kernel_isas(dispatched)
   math(EXPR rest "${arg_KEY_BLOCK} % 32")
   ladon_kernel_refuse("KEY_BLOCK is ${arg_KEY_BLOCK}; allowed: a multiple of 32" rest)

@@ -7,7 +7,7 @@
 #   - __heap_base: the address from which the caller may use the memory
 #   - the functions of NAME.h without the prefix NAME_; the export `run` is the function NAME_run_with
 #   - stored_weights, if WEIGHTS is given: the address of the weights
-#   - the functions of src/c_kernel/module_int8.cpp.in, if the weights are int8
+#   - the functions of src/c_kernel/module_int8.cpp.in, if the weights are int8 or int4
 #   - grow_memory, for hosts whose own functions cannot grow a memory
 # With THREADS, also makes NAME.relaxed.threads.wasm and NAME.simd.threads.wasm. Such a module imports a shared memory,
 # env.memory, in place of exporting a memory, and also exports:
@@ -19,8 +19,8 @@ function(ladon_kernel_modules)
   ladon_wasm_variants(variants)
   # With DETERMINISTIC, no module may use relaxed instructions for floats, because their results depend on the engine.
   # The only relaxed instruction for integers has the same results on every engine if activations have 7 bits. So only
-  # an int8 kernel with 7 bits keeps the relaxed module.
-  if(arg_DETERMINISTIC AND NOT (arg_PRECISION STREQUAL "int8" AND arg_ACTIVATION_BITS EQUAL 7))
+  # an int8 or int4 kernel with 7 bits keeps the relaxed module.
+  if(arg_DETERMINISTIC AND NOT (arg_PRECISION MATCHES "^int" AND arg_ACTIVATION_BITS EQUAL 7))
     list(REMOVE_ITEM variants relaxed)
   endif()
   ladon_make_modules(ladon_kernel_variant)
@@ -75,7 +75,11 @@ macro(ladon_kernel_module)
   ladon_choose_llvm()
   set(code ${NAME}_${variant}_code)
   set(module_sources ${folder}/${NAME}.cpp ${folder}/describe.cpp)
-  if(arg_PRECISION STREQUAL "int8")
+  if(arg_PRECISION MATCHES "^int")
+    set(weight std::int8_t)
+    if(arg_PRECISION STREQUAL "int4")
+      set(weight std::uint8_t)
+    endif()
     ladon_kernel_put(module_int8.cpp ${folder}/${NAME}_module_int8.cpp)
     list(APPEND module_sources ${folder}/${NAME}_module_int8.cpp)
   endif()

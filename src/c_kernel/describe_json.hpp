@@ -59,12 +59,14 @@ constexpr void write_json_array(Writer& out, const Type& type, std::size_t count
   out << "]";
 }
 
-// `path` is the member of the layer that has the tensors, or "".
+// `path` is the member of the layer that has the tensors, or "". A matrix of int4 weights also has the number of
+// weights of a row, because `shape` has its bytes.
 constexpr void write_json_tensors(Commas& commas, std::string_view path, const Tensors& tensors) {
   for (const Tensor& tensor : tensors) {
     Writer& out = commas.next();
     out << "{\"name\":\"" << path << (path.empty() ? "" : ".") << tensor.part << tensor.member << "\",";
     write_json_array(out, tensor.type, tensor.count, tensor.extents);
+    if (tensor.type.name == int4_type.name) out << ",\"inputs\":" << tensor.inputs;
     out << "}";
   }
 }

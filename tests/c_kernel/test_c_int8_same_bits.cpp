@@ -1,6 +1,6 @@
-// Tests an int8 kernel with DETERMINISTIC and activations of 7 bits. Its library and its WebAssembly modules must
-// compute equal bits. This test and tests/wasm/modules/run_modules.mjs make equal weights and inputs, and compare their
-// results with tests/data/int8_same_bits/digest.txt.
+// Tests an int8 and an int4 kernel with DETERMINISTIC and activations of 7 bits. Their libraries and their WebAssembly
+// modules must compute equal bits. This test and tests/wasm/modules/run_modules.mjs make equal weights and inputs, and
+// compare their results with the digests in tests/data/int8_same_bits.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -10,6 +10,9 @@
 #include <string>
 #include <vector>
 
+#ifdef LADON_INT4_SAME_BITS
+#include "c_int4_same_bits.h"
+#endif
 #include "c_int8_same_bits.h"
 #include "each_isa.hpp"
 #include "fingerprint.hpp"
@@ -40,9 +43,10 @@ class Numbers {
   std::vector<std::vector<float>> made_;
 };
 
-c_int8_same_bits_float_weights random_weights(Numbers& numbers) {
-  constexpr std::size_t model = 12, inner = 18;
-  c_int8_same_bits_float_weights weights;
+// Returns the weights of a stack, such as c_int8_same_bits_float_weights.
+template <class FloatWeights>
+FloatWeights random_weights(Numbers& numbers, std::size_t model, std::size_t inner) {
+  FloatWeights weights;
   for (auto& layer : weights.layers) {
     layer.attention.in_proj_weight = numbers.matrix(3 * model, model);
     layer.attention.in_proj_bias = numbers.vector(3 * model);
@@ -60,8 +64,8 @@ c_int8_same_bits_float_weights random_weights(Numbers& numbers) {
   return weights;
 }
 
-std::string expected_digest() {
-  std::ifstream file(LADON_INT8_SAME_BITS);
+std::string digest_in(const char* path) {
+  std::ifstream file(path);
   std::string digits;
   file >> digits;
   return digits;
@@ -74,7 +78,7 @@ alignas(64) unsigned char quantised[C_INT8_SAME_BITS_QUANTISED_BYTES];
 
 TEST_CASE("an int8 kernel computes the bits of its WebAssembly modules") {
   Numbers numbers;
-  const c_int8_same_bits_float_weights floats = random_weights(numbers);
+  const c_int8_same_bits_float_weights floats = random_weights<c_int8_same_bits_float_weights>(numbers, 12, 18);
   const std::size_t size = std::size_t{C_INT8_SAME_BITS_QUERIES} * C_INT8_SAME_BITS_MODEL;
   const float* const begin = numbers.next(size, 1);
   const Floats x(begin, begin + size);
@@ -84,9 +88,26 @@ TEST_CASE("an int8 kernel computes the bits of its WebAssembly modules") {
   REQUIRE(c_int8_same_bits_run(x.data(), &weights, y.data(), workspace) == LADON_OK);
   Fingerprint fingerprint;
   fingerprint.add(y);
-  CHECK(fingerprint.text() == expected_digest());
+  CHECK(fingerprint.text() == digest_in(LADON_INT8_SAME_BITS));
   check_same_bits<C_INT8_SAME_BITS_WORKSPACE_BYTES, c_int8_same_bits_weights, c_int8_same_bits_options,
                   c_int8_same_bits_run_with>(x, weights);
 }
+
+#ifdef LADON_INT4_SAME_BITS
+TEST_CASE("an int4 kernel computes the bits of its WebAssembly modules") {
+  alignas(64) static unsigned char int4_workspace[C_INT4_SAME_BITS_WORKSPACE_BYTES];
+  alignas(64) static unsigned char int4_weights[C_INT4_SAME_BITS_QUANTISED_BYTES];
+  Numbers numbers;
+  const auto floats = random_weights<c_int4_same_bits_float_weights>(numbers, 40, 72);
+  const float* const x = numbers.next(std::size_t{C_INT4_SAME_BITS_QUERIES} * C_INT4_SAME_BITS_MODEL, 1);
+  c_int4_same_bits_weights weights;
+  REQUIRE(c_int4_same_bits_quantise(&floats, &weights, int4_weights) == LADON_OK);
+  std::vector<float> y(std::size_t{C_INT4_SAME_BITS_QUERIES} * C_INT4_SAME_BITS_MODEL);
+  REQUIRE(c_int4_same_bits_run(x, &weights, y.data(), int4_workspace) == LADON_OK);
+  Fingerprint fingerprint;
+  fingerprint.add(y);
+  CHECK(fingerprint.text() == digest_in(LADON_INT4_SAME_BITS));
+}
+#endif
 
 }  // namespace ladon_test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses how an int8 kernel quantises the inputs of its matrix products: to 7 or 8 bits, signed or unsigned.
+// Chooses how an int8 or int4 kernel quantises the inputs of its matrix products: to 7 or 8 bits, signed or unsigned.
 import type { Description } from "./description.js";
+import { isIntegerType } from "./element-types.js";
 import { fail, failFor } from "./fail.js";
 import type { RelaxedDot } from "./relaxed-dot.js";
 
@@ -23,10 +24,10 @@ export const relaxedDot = async (): Promise<RelaxedDot> => {
 };
 
 export const usesRelaxedDot = ({ precision, variant }: Description): boolean =>
-  precision === "int8" && variant === "relaxed";
+  isIntegerType(precision) && variant === "relaxed";
 
 /**
- * Chooses the format to which an int8 kernel quantises the inputs of its products. By default, the inputs have 8 bits
+ * Chooses the format to which an int8 or int4 kernel quantises the inputs of its products. By default, the inputs have 8 bits
  * if both the module and the engine support 8 bits, and 7 bits otherwise. `wanted` is the number of bits that the
  * caller asks for. Throws "unsupported" if the module or the engine does not support `wanted`, or if the engine
  * computes wrong relaxed dot products.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isSize } from "./check.js";
-import { isWeightType, type WeightType } from "./element-types.js";
+import { isIntegerType, isWeightType, type WeightType } from "./element-types.js";
 import { fail } from "./fail.js";
 import { readSection } from "./module-section.js";
 import { arrayTypes, numberTypes } from "./option-types.js";
@@ -12,9 +12,9 @@ import type { Variant } from "./variants.js";
  */
 export const abi = 6;
 
-export type Precision = "float32" | "bfloat16" | "int8";
+export type Precision = "float32" | "bfloat16" | "int8" | "int4";
 /** The precisions of the kernels that the package ships. */
-export type ShippedPrecision = Exclude<Precision, "bfloat16">;
+export type ShippedPrecision = Exclude<Precision, "bfloat16" | "int4">;
 export type CachePrecision = "float32" | "bfloat16" | "int8";
 
 /** Describes a tensor among the weights of a kernel. Its elements are row-major. */
@@ -26,6 +26,8 @@ export interface Tensor {
   readonly name: string;
   readonly type: WeightType;
   readonly shape: readonly number[];
+  /** Of a matrix of int4 weights: the number of weights of a row. `shape` has the number of its bytes. */
+  readonly inputs?: number;
   /** The number of matrices of this shape, if each head has a separate matrix. */
   readonly count?: number;
 }
@@ -109,10 +111,10 @@ export interface Description {
   /** True if keys and values come from other tokens than x: from a context, or from the arrays k and v. */
   readonly context: boolean;
   readonly mask: readonly string[];
-  /** The type of the matrices among the weights. An int8 matrix has a scale and a sum for each row. */
+  /** The type of the matrices among the weights. An int8 or int4 matrix has a scale and a sum for each row. */
   readonly precision: Precision;
   /**
-   * The bits to which the inputs of products with int8 weights are quantised. In a module's own description, this is
+   * The bits to which the inputs of products with int8 or int4 weights are quantised. In a module's own description, this is
    * the value of ACTIVATION_BITS. In `Kernel.description`, 8 becomes 7 if the engine supports only 7 bits or if the
    * caller asked for 7.
    */
@@ -168,7 +170,8 @@ const otherTypes = { ...numberTypes, rotary_table: 0 };
 const mostPointers = 65536;
 const isCount = (count: unknown = 1): boolean => isSize(count) && count <= mostPointers;
 const isNamed = ({ name, count }: any): boolean => typeof name === "string" && isCount(count);
-const isTensor = (one: any): boolean => isNamed(one) && isWeightType(one.type) && isShape(one.shape);
+const isTensor = (one: any): boolean =>
+  isNamed(one) && isWeightType(one.type) && isShape(one.shape) && (one.type !== "int4" || isSize(one.inputs));
 const isOption = (one: any): boolean =>
   isNamed(one) &&
   isNames(one.axes) &&
@@ -191,9 +194,9 @@ const checkDescription = (given: any): void => {
   if (given?.ladon !== undefined && given.ladon !== abi) fail("version", "module's format", abi, given.ladon);
   const isSound: Record<string, boolean> = {
     mask: isNames(given?.mask ?? 0),
-    precision: ["float32", "bfloat16", "int8"].includes(given?.precision),
+    precision: ["float32", "bfloat16", "int8", "int4"].includes(given?.precision),
     memory: isSize(given?.memory ?? 0),
-    activationBits: given?.precision !== "int8" || given?.activationBits === 7 || given?.activationBits === 8,
+    activationBits: !isIntegerType(given?.precision) || given?.activationBits === 7 || given?.activationBits === 8,
     rotated: given?.rotated === undefined || given.rotated === true,
     weights: isListOf(isTensor, given?.weights),
     layers: isCount(given?.layers),
@@ -226,6 +229,8 @@ export interface Slot {
   readonly name: string;
   readonly type: WeightType;
   readonly shape: readonly number[];
+  /** Of int4 weights: the number of weights of a row. */
+  readonly inputs?: number;
   /**
    * The number of pointers in the C struct that point into this tensor. They divide the tensor into parts of equal
    * size.
@@ -237,9 +242,10 @@ export interface Slot {
 
 /** Returns all tensors of a kernel, in the order of the pointers in the C struct of the weights. */
 export const slotsOf = ({ layers, layer = [], weights, unnormed = [] }: Description): Slot[] => {
-  const slotOf = (prefix: string, { name, type, shape, count }: Tensor): Slot => ({
+  const slotOf = (prefix: string, { name, type, shape, inputs, count }: Tensor): Slot => ({
     name: prefix + name,
     type,
+    inputs,
     shape: count === undefined ? shape : [count, ...shape],
     pointers: count ?? 1,
   });

@@ -2,7 +2,7 @@
 // Searches a file or a record for the tensors that a kernel reads.
 import { product } from "./check.js";
 import type { Slot } from "./description.js";
-import { elementBytes, type WeightType } from "./element-types.js";
+import { elementBytes, isIntegerType, type WeightType } from "./element-types.js";
 import { fail } from "./fail.js";
 
 /** A tensor among the stored weights. */
@@ -32,6 +32,7 @@ export interface Packed {
   readonly member: string;
   readonly type: WeightType;
   readonly shape: readonly number[];
+  readonly inputs?: number;
   readonly parts: readonly Slot[];
 }
 
@@ -42,11 +43,11 @@ export interface Packed {
 export const packedOf = (slots: readonly Slot[]): Packed[] =>
   slots
     .filter(({ name }) => name.includes("query_proj_"))
-    .map(({ name, type, shape: [, ...columns] }) => {
+    .map(({ name, type, inputs, shape: [, ...columns] }) => {
       const names = projections.map((one) => name.replace("query_proj_", one));
       const parts = names.flatMap((one) => slots.find((slot) => slot.name === one) ?? []);
       const rows = parts.reduce((sum, { shape }) => sum + shape[0]!, 0);
-      return { member: name.replace("query_proj_", "in_proj_"), type, shape: [rows, ...columns], parts };
+      return { member: name.replace("query_proj_", "in_proj_"), type, inputs, shape: [rows, ...columns], parts };
     });
 
 /**
@@ -55,7 +56,8 @@ export const packedOf = (slots: readonly Slot[]): Packed[] =>
  */
 const offsetsIn = ({ type, shape, pointers }: Slot, name: string, tensor: StoredTensor): number[] => {
   if (type !== tensor.type) {
-    const expected = tensor.type === "int8" ? `${type} (int8 weights need a kernel with PRECISION int8)` : type;
+    const needed = `${type} (${tensor.type} weights need a kernel with PRECISION ${tensor.type})`;
+    const expected = isIntegerType(tensor.type) ? needed : type;
     fail("weights", `type of ${name}`, expected, tensor.type);
   }
   const length = product(shape);
@@ -93,7 +95,7 @@ export interface Found {
    */
   readonly offsets: number[];
   /**
-   * The members of the C struct for which no tensor was found. If an int8 matrix is missing, only the matrix is listed,
+   * The members of the C struct for which no tensor was found. If an int8 or int4 matrix is missing, only the matrix is listed,
    * without its scales and row sums.
    */
   readonly missing: string[];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { chooseActivations } from "./activations.js";
 import { describe } from "./description.js";
+import { isIntegerType } from "./element-types.js";
 import { fail, failFor } from "./fail.js";
 import { createInstance } from "./instance.js";
 import type { Threads } from "./team.js";
@@ -24,9 +25,9 @@ export const kernelOf = async (
   const isForThreads = Boolean(inModule.threads) && WebAssembly.Module.imports(module).length > 0;
   if (threads) threads.check(inModule, isForThreads);
   else if (isForThreads) fail("option", "threads, for a module that shares memory", "a number", undefined);
-  const isInt8 = precision === "int8";
-  if (wanted.activationBits && !isInt8) fail("option", "precision for activationBits", "int8", precision);
-  const chosen = isInt8 ? await chooseActivations(inModule, wanted.activationBits) : undefined;
+  const hasIntegers = isIntegerType(precision);
+  if (wanted.activationBits && !hasIntegers) fail("option", "precision for activationBits", "int8 or int4", precision);
+  const chosen = hasIntegers ? await chooseActivations(inModule, wanted.activationBits) : undefined;
   const description = chosen ? Object.freeze({ ...inModule, activationBits: chosen.bits }) : inModule;
   // `activations` is the argument of the exported function set_activations: the format of quantised inputs. A module
   // exports this function only if its description has activationBits 8. For other modules, `activations` is undefined.

@@ -2,6 +2,7 @@
 import { relaxedDot, usesRelaxedDot } from "./activations.js";
 import { checkOptions, checkSignal, classOf } from "./check.js";
 import { describe } from "./description.js";
+import { isIntegerType } from "./element-types.js";
 import { fail, failFor } from "./fail.js";
 import { kernelOf } from "./kernel.js";
 import { compile, isUrl, withVariant } from "./module-place.js";
@@ -113,7 +114,7 @@ const checkLoadOptions = (options: Partial<TeamLoadOptions>): void => {
   const check = (name: string, value: unknown, known: readonly unknown[]): void => {
     if (value != null && !known.includes(value)) fail("option", name, known, value);
   };
-  check("precision", precision, ["float32", "bfloat16", "int8"]);
+  check("precision", precision, ["float32", "bfloat16", "int8", "int4"]);
   check("activationBits", activationBits, [7, 8]);
 };
 
@@ -137,7 +138,7 @@ export const load: Load<OwnSource> = async (source: OwnSource, options: Partial<
   const candidates = isChoice ? supported : [variant ?? supported[0]!];
   const ofModule = { ...options, suffix: team?.suffix };
   // relaxedDot() tests the engine while moduleOf() downloads and compiles the module.
-  const isProbed = precision === "int8" && candidates[0] === "relaxed";
+  const isProbed = isIntegerType(precision ?? "") && candidates[0] === "relaxed";
   const [module] = await Promise.all([
     firstModuleOf(source, candidates, ofModule).catch((error) => {
       throw team && [error, error.cause ?? 0].some(isMissing) ? team.missing(error) : error;

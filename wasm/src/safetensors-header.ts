@@ -21,6 +21,7 @@ const knownTypes: ReadonlyMap<string, readonly [size: number, type: string]> = n
   ["F16", [2, "F16"]],
   ["BF16", [2, "BF16"]],
   ["I8", [1, "int8"]],
+  ["U8", [1, "int4"]], // `ladon-weights quantise --bits 4` stores int4 weights as bytes
   ["I32", [4, "int32"]],
 ]);
 

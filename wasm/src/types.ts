@@ -185,21 +185,24 @@ export interface Weights {
    * An int8 kernel takes a matrix X in two forms. A Float32Array X is quantised. An Int8Array X comes with a
    * Float32Array X_scale, which has one scale for each row. A weight is then scale * integer.
    *
+   * An int4 kernel takes a matrix X as a Float32Array, which is quantised, or as a Uint8Array with a Float32Array X_scale,
+   * as `ladon-weights quantise --bits 4` makes them. `inputs` of its description is the number of weights of a row.
+   *
    * A bfloat16 kernel takes a matrix as a Uint16Array, which has the bits of bfloat16 numbers, or as a Float32Array,
    * which is rounded.
    */
-  set(tensors: Readonly<Record<string, Float32Array | Uint16Array | Int8Array>>, options?: SetOptions): void;
+  set(tensors: Readonly<Record<string, Float32Array | Uint16Array | Int8Array | Uint8Array>>, options?: SetOptions): void;
   /**
    * Streams a safetensors file into the instance's memory. The tensors that the kernel reads have the dtype F32, F16 or
-   * BF16. For an int8 kernel, the binding quantises the matrices while they arrive, row by row. The file may also have
-   * I8 matrices with scales, as in `set`. For a bfloat16 kernel, matrices of another dtype than BF16 are rounded. All
+   * BF16. For an int8 or int4 kernel, the binding quantises the matrices while they arrive, row by row. The file may
+   * also have I8 matrices with scales for an int8 kernel, or U8 matrices with scales for an int4 kernel, as in `set`. For a bfloat16 kernel, matrices of another dtype than BF16 are rounded. All
    * other tensors of the file are kept unchanged and may have any dtype. After an error or an abort, the weights are
    * unchanged.
    */
   load(source: WeightsSource, options?: LoadWeightsOptions): Promise<void>;
   /**
    * Returns a view of the tensor `name` of the file or record that the weights came from. The view is valid until the
-   * next call. If an int8 kernel quantised a matrix X, the tensor X is an Int8Array. X_scale has its scales
+   * next call. If an int8 kernel quantised a matrix X, the tensor X is an Int8Array, and in an int4 kernel a Uint8Array. X_scale has its scales
    * (Float32Array), and X_row_sum the sums of its rows (Int32Array). A matrix of a bfloat16 kernel is a Uint16Array. For
    * an F16 or BF16 tensor that the kernel does not need, returns a copy as a Float32Array. Throws a LadonError "weights"
    * if the tensor has another type than `type`.
@@ -208,6 +211,7 @@ export interface Weights {
   tensor(name: string, type: "float32"): Float32Array;
   tensor(name: string, type: "bfloat16"): Uint16Array;
   tensor(name: string, type: "int8"): Int8Array;
+  tensor(name: string, type: "int4"): Uint8Array;
   tensor(name: string, type: "int32"): Int32Array;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Holds the weights of an instance in the module's memory: a C struct of pointers, and behind it the tensors.
+import type { Description } from "./description.js";
 import { isWeightType, type WeightArray, type WeightType, weightArrays } from "./element-types.js";
 import { fail } from "./fail.js";
 import type { Block, ModuleMemory, NumberArray } from "./memory.js";
@@ -17,16 +18,16 @@ export class WeightBlock {
   /** The float32 copies of F16 and BF16 tensors that `tensor` has made so far, by name. */
   readonly #widened = new Map<string, Float32Array>();
 
-  /** True if the kernel reads rotated int8 weights (ROTATED). A negative scale marks a row of rotated weights. */
-  readonly #rotated: boolean;
+  /** Of ROTATED kernels, scales are negative. An int4 kernel also takes scales of 0, for rows of zeros. */
+  readonly #kernel: Pick<Description, "rotated" | "precision">;
 
   /**
    * Reserves addresses for the weights, but does not grow the memory. The caller must call `reach` before it writes
    * bytes of a tensor.
    */
-  constructor(memory: ModuleMemory, plan: WeightPlan, rotated: boolean) {
+  constructor(memory: ModuleMemory, plan: WeightPlan, kernel: Pick<Description, "rotated" | "precision">) {
     this.#memory = memory;
-    this.#rotated = rotated;
+    this.#kernel = kernel;
     this.#plan = plan;
     const columns = [...plan.matrices.values()].map((one) => (one.scale === undefined ? 0 : one.columns));
     // `#row` must lie in front of `#block`. `allocate` grows the memory up to the end of `#row`. If `#block` were in
@@ -56,18 +57,18 @@ export class WeightBlock {
 
   /** Quantises a row of a matrix that was given as floats. Throws "weights" if a weight is infinite or NaN. */
   quantiseRow(name: string, row: number, weights: Float32Array): void {
-    const { columns, weight, scale, sums } = this.#plan.matrices.get(name)!;
+    const { columns, rowBytes, weight, scale, sums } = this.#plan.matrices.get(name)!;
     const rowAt = this.#row!.at;
     const first = this.#tensorsAt;
     this.#memory.write(rowAt, weights);
-    const [weightAt, scaleAt, sumAt] = [first + weight + row * columns, first + scale! + 4 * row, first + sums + 4 * row];
+    const [weightAt, scaleAt, sumAt] = [first + weight + row * rowBytes, first + scale! + 4 * row, first + sums + 4 * row];
     const status = this.#memory.call("quantise_rows", rowAt, 1, columns, weightAt, scaleAt, sumAt);
     if (status) fail("weights", `row ${row} of ${name}`, "finite weights", "an infinity or NaN");
   }
 
   /**
-   * Completes the weights after all tensors were written. Computes the row sums of matrices that were int8 already, and
-   * writes the pointers. Throws "weights" if a scale is 0, infinite or NaN, or has the wrong sign: scales of rotated
+   * Completes the weights after all tensors were written. Computes the row sums of matrices that were integers already, and
+   * writes the pointers. Throws "weights" if a scale is 0 (except of int4 weights), infinite or NaN, or has the wrong sign: scales of rotated
    * weights must be negative, and all other scales positive.
    */
   finish(): void {
@@ -105,9 +106,11 @@ export class WeightBlock {
 
   #checkScales(name: string): void {
     const scales = this.tensor(name, "float32");
-    const sign = this.#rotated ? -1 : 1;
-    const row = scales.findIndex((scale) => !(sign * scale > 0 && sign * scale < Infinity));
-    const expected = this.#rotated ? "a negative number, as of rotated weights" : "a positive number";
+    const { rotated, precision } = this.#kernel;
+    const sign = rotated ? -1 : 1;
+    const isScale = (scale: number): boolean => (sign * scale > 0 && sign * scale < Infinity) || (scale === 0 && precision === "int4");
+    const row = scales.findIndex((scale) => !isScale(scale));
+    const expected = rotated ? "a negative number, as of rotated weights" : "a positive number";
     if (row >= 0) fail("weights", `${name} of row ${row}`, expected, scales[row]);
   }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans the place and the type of each tensor in the memory of an instance.
 import { type Description, type Slot, slotsOf } from "./description.js";
-import { elementBytes, type WeightType } from "./element-types.js";
+import { elementBytes, isIntegerType, type WeightType } from "./element-types.js";
+import { product } from "./check.js";
 import { attempt, fail } from "./fail.js";
 import { findTensors, type Members, packedOf, type StoredTensor } from "./find-tensors.js";
 import { memberFinder, type MemberOf } from "./tensor-names.js";
@@ -12,14 +13,15 @@ export interface GivenTensor extends Omit<StoredTensor, "begin"> {
 }
 
 /**
- * An int8 matrix among the weights. The offsets of its weights, of its row scales (`scale`) and of its row sums
+ * An int8 or int4 matrix among the weights. The offsets of its weights, of its row scales (`scale`) and of its row sums
  * (`sums`) are in bytes from the first tensor.
  */
-export interface Int8Matrix {
+export interface IntegerMatrix {
   readonly rows: number;
   readonly columns: number;
+  readonly rowBytes: number;
   readonly weight: number;
-  /** Undefined if the given weights are int8 already. Their scales are then a separate tensor of the record or file. */
+  /** Undefined if the given weights are integers already. Their scales are then a separate tensor of the record or file. */
   readonly scale?: number;
   readonly sums: number;
 }
@@ -29,16 +31,19 @@ export interface WeightPlan {
   readonly tensors: ReadonlyMap<string, StoredTensor>;
   /** The bytes of all stored tensors, with the gaps that align the tensors. */
   readonly bytes: number;
-  /** Maps the name of a stored tensor to the int8 matrix that it becomes or already is. */
-  readonly matrices: ReadonlyMap<string, Int8Matrix>;
+  /** Maps the name of a stored tensor to the int8 or int4 matrix that it becomes or already is. */
+  readonly matrices: ReadonlyMap<string, IntegerMatrix>;
   /**
    * One entry for each pointer in the C struct of weights: the offset of the pointer's data in bytes, counted from the
    * first tensor. NaN stands for a null pointer.
    */
   readonly offsets: readonly number[];
-  /** The names of the stored tensors that are the scales of int8 matrices. */
+  /** The names of the stored tensors that are the scales of these matrices. */
   readonly scales: readonly string[];
 }
+
+/** A matrix that the kernel reads. `shape` has the bytes of a row of int4 weights, and `inputs` the number of its weights. */
+type Matrix = Pick<Slot, "type" | "shape" | "inputs">;
 
 /** Tensors of these dtypes become float32 or bfloat16 if the kernel reads them. Otherwise, they are stored unchanged. */
 const narrowFloats = ["F16", "BF16"];
@@ -59,28 +64,31 @@ class Block {
 }
 
 /**
- * Finds places for an int8 matrix: for the weights, the row sums, and the scales if the weights are given as floats.
- * Throws "shape" or "weights" if `given` has the wrong shape or type.
+ * Finds places for an int8 or int4 matrix: for the weights, the row sums, and the scales if the weights are given as
+ * floats. Throws "shape" or "weights" if `given` has the wrong shape or type.
  */
-const addMatrix = (to: Block, name: string, given: GivenTensor, shape: readonly number[]): Int8Matrix => {
-  const [rows, columns] = shape as [number, number];
-  const length = rows * columns;
-  const [expected, actual] = given.shape ? [shape, given.shape] : [length, given.length];
+const addMatrix = (to: Block, name: string, given: GivenTensor, { type, shape, inputs }: Matrix): IntegerMatrix => {
+  const [rows, rowBytes] = shape as [number, number];
+  const columns = inputs ?? rowBytes;
+  const isInteger = given.type === type;
+  const wanted = isInteger ? shape : [rows, columns];
+  const [expected, actual] = given.shape ? [wanted, given.shape] : [product(wanted), given.length];
   if (`${expected}` !== `${actual}`) fail("shape", `shape of ${name}`, expected, actual);
-  if (!["int8", "float32", ...narrowFloats].includes(given.type)) {
-    fail("weights", `type of ${name}`, `int8, float32, ${narrowFloats.join(", ")}`, given.type);
+  if (!isInteger && !["float32", ...narrowFloats].includes(given.type)) {
+    fail("weights", `type of ${name}`, `${type}, float32, ${narrowFloats.join(", ")}`, given.type);
   }
   const ofRows = { bytes: 4 * rows, length: rows, shape: [rows] };
-  const weight = to.add(name, { type: "int8", bytes: length, length, shape });
-  const scale = given.type === "int8" ? undefined : to.add(`${name}_scale`, { type: "float32", ...ofRows });
+  const length = rows * rowBytes;
+  const weight = to.add(name, { type, bytes: length, length, shape });
+  const scale = isInteger ? undefined : to.add(`${name}_scale`, { type: "float32", ...ofRows });
   const sums = to.add(`${name}_row_sum`, { type: "int32", ...ofRows });
-  return { rows, columns, weight, scale, sums };
+  return { rows, columns, rowBytes, weight, scale, sums };
 };
 
 const isScale = (member?: string): boolean => member?.endsWith("_weight_scale") ?? false;
 
 /**
- * Places a tensor that is not an int8 matrix. The shape [rows, 1] of scales becomes [rows]. `floats` is the type of the
+ * Places a tensor that is not such a matrix. The shape [rows, 1] of scales becomes [rows]. `floats` is the type of the
  * kernel's tensor.
  */
 const addOther = (to: Block, name: string, given: GivenTensor, floats: WeightType, member?: string): void => {
@@ -109,28 +117,23 @@ export type PlanWeights = (
 ) => WeightPlan;
 
 /**
- * Throws "weights" if a file has int8 weights for some matrices of the kernel and floats for others. Without this
- * check, the binding would silently quantise the matrices of floats.
+ * Throws "weights" if a file has integers for some matrices of the kernel and floats for others. Without this check, the
+ * binding would silently quantise the matrices of floats.
  */
-const checkMixture = (matrices: ReadonlyMap<string, Int8Matrix>): void => {
+const checkMixture = (matrices: ReadonlyMap<string, IntegerMatrix>, type: string): void => {
   const names = [...matrices.keys()];
   const isFloat = (name: string): boolean => matrices.get(name)!.scale !== undefined;
   const float = names.find(isFloat);
-  const int8 = names.find((name) => !isFloat(name));
-  if (float !== undefined && int8 !== undefined) fail("weights", `type of ${float}`, `int8, as of ${int8}`, "floats");
+  const integer = names.find((name) => !isFloat(name));
+  if (float !== undefined && integer !== undefined) fail("weights", `type of ${float}`, `${type}, as of ${integer}`, "floats");
 };
-
-/** Maps the name of each matrix of this type in the C struct of weights to its shape. */
-const matrixShapes = (slots: readonly Slot[], wanted: WeightType): Map<string, readonly number[]> =>
-  new Map(slots.filter(({ type }) => type === wanted).map(({ name, shape }) => [name, shape]));
 
 export const weightPlanner = (description: Description): PlanWeights => {
   const slots = slotsOf(description);
-  const { layout } = description;
+  const { layout, precision } = description;
   const packed = layout === "separate_qkv" ? packedOf(slots) : [];
-  const all = [...slots, ...packed.map((one) => ({ ...one, name: one.member, pointers: 1 }))];
-  const shapes = matrixShapes(all, "int8");
-  const rounded = matrixShapes(all, "bfloat16");
+  const all = new Map<string, Matrix>(slots.map((slot) => [slot.name, slot]));
+  for (const one of packed) all.set(one.member, one);
   const memberOf = memberFinder(description);
 
   return (given, givenPrefix = "", causeOf) => {
@@ -139,14 +142,14 @@ export const weightPlanner = (description: Description): PlanWeights => {
     const memberOfName = (name: string): string | undefined =>
       name.startsWith(prefix) ? memberOf(name.slice(prefix.length)) : undefined;
     const block = new Block();
-    const matrices = new Map<string, Int8Matrix>();
+    const matrices = new Map<string, IntegerMatrix>();
     for (const [name, tensor] of given) {
       const member = memberOfName(name);
-      const shape = member === undefined ? undefined : shapes.get(member);
-      if (shape) matrices.set(name, addMatrix(block, name, tensor, shape));
-      else addOther(block, name, tensor, rounded.has(member ?? "") ? "bfloat16" : "float32", member);
+      const slot = all.get(member ?? "");
+      if (slot && isIntegerType(slot.type)) matrices.set(name, addMatrix(block, name, tensor, slot));
+      else addOther(block, name, tensor, slot?.type === "bfloat16" ? "bfloat16" : "float32", member);
     }
-    if (isFile) checkMixture(matrices);
+    if (isFile) checkMixture(matrices, precision);
     const members: Members = new Map();
     for (const [name, tensor] of block.tensors) {
       if (name.startsWith(prefix)) members.set(memberOfName(name) ?? name.slice(prefix.length), [name, tensor]);

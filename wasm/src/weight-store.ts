@@ -8,12 +8,12 @@ import { WeightBlock } from "./weight-block.js";
 import { type GivenTensor, type PlanWeights, type WeightPlan, weightPlanner } from "./weight-plan.js";
 
 /** The arrays that `Weights.set` takes. */
-export type GivenArray = Float32Array | Uint16Array | Int8Array;
+export type GivenArray = Float32Array | Uint16Array | Int8Array | Uint8Array;
 
 const typeOf = (name: string, data: unknown): WeightType => {
-  const types = ["float32", "bfloat16", "int8"] as const;
+  const types = ["float32", "bfloat16", "int8", "int4"] as const;
   const found = types.find((type) => data instanceof weightArrays[type]);
-  return found ?? fail("weights", name, "a Float32Array, a Uint16Array (bfloat16) or an Int8Array", data);
+  return found ?? fail("weights", name, "a Float32Array, a Uint16Array (bfloat16), an Int8Array or a Uint8Array (int4)", data);
 };
 
 /** The weights of one instance. */
@@ -21,7 +21,7 @@ export class WeightStore {
   readonly #memory: ModuleMemory;
   readonly plan: PlanWeights;
   readonly #onChange: () => void;
-  readonly #rotated: boolean;
+  readonly #description: Description;
   readonly #isNeeded: boolean;
   #block: WeightBlock | undefined;
 
@@ -29,7 +29,7 @@ export class WeightStore {
   constructor(memory: ModuleMemory, description: Description, onChange: () => void) {
     this.#memory = memory;
     this.plan = weightPlanner(description);
-    this.#rotated = description.rotated ?? false;
+    this.#description = description;
     this.#isNeeded = slotsOf(description).length > 0;
     this.#onChange = onChange;
   }
@@ -78,7 +78,7 @@ export class WeightStore {
    * `adopt`.
    */
   reserve(plan: WeightPlan): WeightBlock {
-    return new WeightBlock(this.#memory, plan, this.#rotated);
+    return new WeightBlock(this.#memory, plan, this.#description);
   }
 
   /** Makes a block the weights of the instance. If the block is invalid, throws and keeps the old weights. */

@@ -137,7 +137,7 @@ test("arrays and files that bfloat16 kernels, and others, refuse", { skip }, asy
   await refuses(() => set("linear1_weight", new Int8Array(length)), "weights", "expected bfloat16");
   await refuses(() => set("linear1_weight", new Uint16Array(length - 1)), "shape", "linear1_weight");
   await refuses(() => set("linear1_bias", new Uint16Array(24)), "weights", "expected float32, got bfloat16");
-  await refuses(() => set("linear1_weight", new Uint8Array(length)), "weights", "a Uint16Array (bfloat16)");
+  await refuses(() => set("linear1_weight", new Uint8Array(length)), "weights", "int4 weights need a kernel with PRECISION int4");
   await refuses(() => load(testKernel("bfloat16_plain"), { variant: "scalar", precision: "float32" }), "unsupported", "bfloat16");
   await refuses(() => load("attention_384_12", { precision: "bfloat16" }), "unknown-kernel", "kernel shipped in bfloat16");
   const sizes = { kind: "attention", tokens: 9, model: 64, heads: 4 };

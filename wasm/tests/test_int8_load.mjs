@@ -49,13 +49,13 @@ test("kernels that are not shipped in int8", async () => {
 });
 
 test("wrong options", { skip: skipWithoutKernels }, async () => {
-  for (const precision of ["int4", 8, "", {}]) {
-    await refuses(() => load("attention_384_12", { precision }), "option", "precision: expected float32,bfloat16,int8");
+  for (const precision of ["int2", 8, "", {}]) {
+    await refuses(() => load("attention_384_12", { precision }), "option", "precision: expected float32,bfloat16,int8,int4");
   }
   for (const activationBits of [6, 9, "8", NaN, 0, true]) {
     await refuses(() => load("attention_384_12", { precision: "int8", activationBits }), "option", "activationBits: expected 7,8");
   }
-  await refuses(() => load("attention_384_12", { activationBits: 7 }), "option", "expected int8, got float32");
+  await refuses(() => load("attention_384_12", { activationBits: 7 }), "option", "expected int8 or int4, got float32");
   const float32 = moduleBytes("minilm", "scalar");
   await refuses(() => load(float32, { precision: "int8" }), "unsupported", "precision: expected int8, got float32");
   const int8 = moduleBytes("minilm_int8", "scalar");

@@ -243,7 +243,7 @@ testHere("tensors beside those of the kernel have the type of the file", async (
   assert.deepEqual(loaded.tensor("integers", "int8"), integers);
   assert.deepEqual(loaded.tensor("integers_scale", "float32"), Float32Array.of(1, 2, 3));
   assert.deepEqual(loaded.tensor("counts", "int32"), Int32Array.of(-5, 7));
-  await refuses(() => loaded.tensor("ids"), "weights", "expected float32,bfloat16,int8,int32,F16,BF16, got dtype I64");
+  await refuses(() => loaded.tensor("ids"), "weights", "expected float32,bfloat16,int8,int4,int32,F16,BF16, got dtype I64");
 });
 
 const change = (name, data, from = weights) => ({ ...from, [name]: data });
@@ -293,10 +293,11 @@ testHere("refused: arrays of other lengths and classes", async () => {
   await refuses(() => instance.weights.set(change("linear1_weight", new Int8Array(5))), "shape", "linear1_weight", "got 5");
   await refuses(() => instance.weights.set(change("linear1_weight", new Float32Array(5), floats)), "shape", "got 5");
   await refuses(() => instance.weights.set(change("linear1_weight_scale", new Float32Array(5))), "shape", "expected 27, got 5");
-  for (const odd of [new Uint8Array(486), new Int32Array(486), new Float64Array(486), [1], "x", null]) {
-    await refuses(() => instance.weights.set(change("linear1_weight", odd)), "weights", "a Float32Array, a Uint16Array (bfloat16) or an Int8Array");
+  await refuses(() => instance.weights.set(change("linear1_weight", new Uint8Array(486))), "weights", "type of linear1_weight", "got int4");
+  for (const odd of [new Int32Array(486), new Float64Array(486), [1], "x", null]) {
+    await refuses(() => instance.weights.set(change("linear1_weight", odd)), "weights", "a Float32Array, a Uint16Array (bfloat16), an Int8Array or a Uint8Array (int4)");
   }
-  await refuses(() => instance.weights.set({ ...weights, ...sums }), "weights", "a Float32Array, a Uint16Array (bfloat16) or an Int8Array");
+  await refuses(() => instance.weights.set({ ...weights, ...sums }), "weights", "a Float32Array, a Uint16Array (bfloat16), an Int8Array or a Uint8Array (int4)");
   const rowSums = change("linear1_weight_row_sum", new Float32Array(27));
   await refuses(() => instance.weights.set(rowSums), "weights", "linear1_weight_row_sum", "the binding makes it");
   assert.deepEqual(runOf(instance), oldY);
@@ -314,7 +315,7 @@ testHere("refused: files", async () => {
     [entry(floats, "linear1_weight", { shape: [18, 27] }), "shape", "shape of linear1_weight: expected 27,18, got 18,27"],
     [entry(weights, "linear1_weight_scale", { shape: [1, 27] }), "shape", "shape of linear1_weight_scale: expected 27, got 1,27"],
     [entry(weights, "linear1_weight_scale", { shape: [27, 1, 1] }), "shape", "linear1_weight_scale"],
-    [entry(weights, "linear1_weight", { dtype: "U8" }), "weights", "type of linear1_weight", "got dtype U8"],
+    [entry(weights, "linear1_weight", { dtype: "U8" }), "weights", "type of linear1_weight", "got int4"],
     [entry(floats, "linear1_weight", { dtype: "I32" }), "weights", "int8, float32, F16, BF16", "got int32"],
     [entry(weights, "linear1_weight", { dtype: "F16" }), "weights", "bytes of linear1_weight"],
     [entry(weights, "linear1_weight_scale", { dtype: "I32" }), "weights", "type of linear1_weight_scale", "got int32"],

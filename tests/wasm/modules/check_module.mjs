@@ -26,8 +26,8 @@ function check(file) {
                                     parameters: parameters.split(', ').map((one) => one.match(/\w+$/)[0])}));
   const functions = declared.map((each) => `function ${each.name}`);
   assert.ok(functions.length > 0);
-  const isInt8 = description.precision === 'int8';
-  // An int8 module exports quantise_rows and sum_rows instead of `quantise`. A module with 8-bit activations also exports
+  const isInt8 = ['int8', 'int4'].includes(description.precision);
+  // An int8 or int4 module exports quantise_rows and sum_rows instead of `quantise`. A module with 8-bit activations also exports
   // set_activations, because relaxed dot products of 8 bits differ between engines.
   const ofInt8 = ['quantise_rows', 'sum_rows', ...(description.activationBits === 8 ? ['set_activations'] : [])];
   functions.push('function grow_memory');
@@ -96,7 +96,8 @@ function check(file) {
     const shape = extents.map((each) => each.split(' + ').reduce((a, b) => a + Number(b), 0));
     assert.ok(cType in cTypes, `${member} has the type ${cType}`);
     const array = cType.includes('*') && cTypes[cType] !== 'rotary_table';
-    return {name: member, type: cTypes[cType], ...(count > 0 && {count}), ...(array && {shape})};
+    const type = cTypes[cType] === 'uint8' && member.endsWith('_weight') ? 'int4' : cTypes[cType];
+    return {name: member, type, ...(count > 0 && {count}), ...(array && {shape})};
   };
   const tensors = (struct) => members(struct).flatMap((each) => {
     if (each.member.endsWith('attention')) {
@@ -104,9 +105,16 @@ function check(file) {
     }
     return each.cType.includes('_layer_weights') ? [] : [entry(each)];
   });
+  // The header has only the bytes of a row of int4 weights: 16 for each group of 32 weights, and half a byte.
+  const described = (list) => list.map(({inputs, ...tensor}) => {
+    const groups = Math.ceil(inputs / 32);
+    if (inputs) assert.equal(tensor.shape[1], 16 * groups + Math.ceil(groups / 2));
+    assert.equal(inputs > 0, tensor.type === 'int4');
+    return tensor;
+  });
   if (description.layers) {
-    assert.deepEqual(description.layer, tensors('layer_weights'));
-    assert.deepEqual(description.weights, tensors('weights'));
+    assert.deepEqual(described(description.layer), tensors('layer_weights'));
+    assert.deepEqual(described(description.weights), tensors('weights'));
   } else {
     assert.deepEqual(description.layer ?? description.weights, tensors('weights'));
   }

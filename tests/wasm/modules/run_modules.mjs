@@ -1,6 +1,6 @@
 // node run_modules.mjs NAME.VARIANT.wasm... [digest.txt]: runs the modules of one kernel with the same weights and
 // inputs. Each result must agree with that of the first module: it may differ by at most `bound`, or by `int8Bound` for
-// int8 kernels. If oracle.mjs supports the kernel, the result must also agree with oracle.mjs. Modules with
+// int8 and int4 kernels. If oracle.mjs supports the kernel, the result must also agree with oracle.mjs. Modules with
 // DETERMINISTIC must give equal bits, whose hash is in digest.txt. A call with wrong arguments must return a status and
 // write nothing.
 import assert from 'node:assert/strict';
@@ -28,19 +28,20 @@ function tensorsOf(description, random) {
     ? Array.from({length: description.layers ?? 1}, () => description.layer).flat().concat(description.weights)
     : description.weights;
   // Leaves out scales and row sums, because the module computes both together with the int8 weights.
-  return all.filter(({name}) => !/_scale$|_row_sum$/.test(name)).flatMap(({name, type, count = 1, shape}) => {
+  return all.filter(({name}) => !/_scale$|_row_sum$/.test(name)).flatMap(({name, type, count = 1, shape: stored, inputs}) => {
+    const shape = inputs ? [stored[0], inputs] : stored;
     return Array.from({length: count}, () => {
       const values = random(size(shape), shape.length > 1 ? 1 / Math.sqrt(shape.at(-1)) : 0.5);
       const bits = new Uint32Array(values.buffer);
       if (type === 'bfloat16') bits.forEach((word, i) => { bits[i] = word & 0xffff0000; });
-      return {name, type, shape, values};
+      return {name, type, shape, bytes: size(stored), values};
     });
   });
 }
 
-// Copies a tensor into the module's memory, quantised if it is int8. Returns the pointers for the struct NAME_weights:
-// one pointer, or pointers to int8 weights, scales and row sums.
-function placeTensor(loaded, {type, shape, values}) {
+// Copies a tensor into the module's memory, quantised if it is int8 or int4. Returns the pointers for the struct
+// NAME_weights: one pointer, or pointers to weights, scales and row sums.
+function placeTensor(loaded, {type, shape, bytes, values}) {
   if (type === 'bfloat16') {
     const at = loaded.take(2 * values.length);
     const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
@@ -48,9 +49,9 @@ function placeTensor(loaded, {type, shape, values}) {
     return [at];
   }
   const from = loaded.floats(values);
-  if (type !== 'int8') return [from];
+  if (!['int8', 'int4'].includes(type)) return [from];
   const [rows, columns] = shape;
-  const made = [loaded.take(rows * columns), loaded.take(4 * rows), loaded.take(4 * rows)];
+  const made = [loaded.take(bytes), loaded.take(4 * rows), loaded.take(4 * rows)];
   assert.equal(loaded.exports.quantise_rows(from, rows, columns, ...made), status.ok);
   const sums = loaded.take(4 * rows);
   loaded.exports.sum_rows(made[0], rows, columns, sums);
@@ -212,7 +213,7 @@ for (const file of runnable) {
   const result = compute(m);
   if (!m.exports.extend) assert.deepEqual(compute(Object.assign(m, {exports: {...m.exports, cache_clear: null}})), result);
   assert.ok(m.untouched());
-  const isInt8 = m.description.precision === 'int8';
+  const isInt8 = ['int8', 'int4'].includes(m.description.precision);
   if (isInt8) checkQuantise(m);
   if (digestFile) assert.equal(digest(result[0]), readFileSync(digestFile, 'utf8').trim());
   const known = isInt8 ? undefined : attention(m);
