@@ -43,7 +43,7 @@ export const int8 = async (weight: Int8Array, scale: Float32Array): Promise<7 | 
   instance.weights.set({ linear1_weight: weight, linear1_weight_scale: scale, linear2_weight: new Float32Array(1) });
   const integers: Int8Array = instance.weights.tensor("linear1_weight", "int8");
   const sums: Int32Array = instance.weights.tensor("linear1_weight_row_sum", "int32");
-  const any: Float32Array | Uint16Array | Int8Array | Int32Array = instance.weights.tensor("linear1_weight");
+  const any: Float32Array | Uint16Array | Int8Array | Uint8Array | Int32Array = instance.weights.tensor("linear1_weight");
   if (any instanceof Int8Array) console.log(any.length, integers, sums, kernel.description.precision);
   const encoder = await SentenceEncoder.load({ weights: "int8.safetensors", vocabulary: "vocab.txt", precision });
   return encoder.kernel.description.activationBits;
@@ -147,12 +147,13 @@ export const others = async (instance: Instance, bytes: Uint8Array, module: WebA
   instance.weights.set({ in_proj_weight: [1, 2] });
   // @ts-expect-error: the binding computes row sums
   instance.weights.set({ in_proj_weight_row_sum: new Int32Array(1) });
-  // @ts-expect-error: a tensor may have one of three types
+  const packed: Uint8Array = instance.weights.tensor("in_proj_weight", "int4");
+  // @ts-expect-error: a tensor may have one of five types
   const floats: Float32Array = instance.weights.tensor("in_proj_weight");
   // @ts-expect-error: this type does not exist
   instance.weights.tensor("in_proj_weight", "float16");
   // @ts-expect-error: this precision does not exist
-  await load("attention_64_4", { precision: "int4" });
+  await load("attention_64_4", { precision: "int2" });
   // @ts-expect-error: the number must be 7 or 8
   await load("attention_64_4", { activationBits: 6 });
   // @ts-expect-error: the date reader has no int8 kernel
