@@ -16,21 +16,32 @@ bool takes_text(const Program& program) {
   const bool takes_ids = run != nullptr && run->arguments[0].kind == Kind::ids;
   return program.choices.has_tokenizer && takes_ids && (run->arguments.size() == 1 || program.generation);
 }
+// Whether the program takes a pair of texts. Programs that write a text continue a single one.
+bool takes_pair(const Program& program) { return takes_text(program) && !program.generation; }
 bool needs_tokenizer(const Program& program) {
   return takes_text(program) || (program.choices.has_tokenizer && program.generation);
 }
 
 constexpr const char* tokenizer_functions = R"(#ifdef LADON_HAS_TOKENIZER
 constexpr bool has_tokenizer = true;
-[[maybe_unused]] std::vector<std::int32_t> ids_of(const std::filesystem::path& folder, const std::string& text) {
-  return ladon::Tokenizer(folder / "tokenizer.json").encode(text).ids;
+// Sets the ids of --text, or of a pair of texts. A pair of more than `most` tokens is cut.
+[[maybe_unused]] void read_text(ladon::safetensors::Records& records, std::size_t most) {
+  const ladon::Tokenizer tokenizer(records.folder() / "tokenizer.json");
+  const std::string& text = records.text();
+  const std::optional<std::string>& pair = records.text_pair();
+  auto encoding = pair ? tokenizer.encode_pair(text, *pair) : tokenizer.encode(text);
+  if (pair && encoding.ids.size() > most) {
+    std::fprintf(stderr, "the pair of texts has %zu tokens, and is cut to %zu\n", encoding.ids.size(), most);
+    encoding = tokenizer.encode_pair(text, *pair, {.most_ids = most});
+  }
+  records.set_ids(std::move(encoding.ids), std::move(encoding.type_ids));
 }
 [[maybe_unused]] std::string text_of(const std::filesystem::path& folder, const std::vector<std::int32_t>& ids) {
   return ladon::Tokenizer(folder / "tokenizer.json").decode(ids);
 }
 #else
 constexpr bool has_tokenizer = false;
-[[maybe_unused]] std::vector<std::int32_t> ids_of(const std::filesystem::path&, const std::string&) {
+[[maybe_unused]] void read_text(const ladon::safetensors::Records&, std::size_t) {
   throw ladon::safetensors::Error("--text needs ladon::tokenizer: install cargo 1.85, and run CMake again");
 }
 [[maybe_unused]] std::string text_of(const std::filesystem::path&, const std::vector<std::int32_t>&) { return ""; }
@@ -92,7 +103,8 @@ std::string writing_functions(const Program& program, const Generation& generati
 
 std::string text_usage(const Program& program) {
   std::string text;
-  if (takes_text(program)) text += "//     @NAME@ FOLDER --text TEXT\n";
+  if (takes_text(program))
+    text += std::string("//     @NAME@ FOLDER --text TEXT") + (takes_pair(program) ? " [--text-pair TEXT]" : "") + "\n";
   if (program.generation) {
     const Kind kind = prompt_of(*program.generation)[0].kind;
     text += std::string("//     @NAME@ FOLDER ") + (kind == Kind::ids ? "ID..." : "--inputs IN.safetensors") +
@@ -120,6 +132,7 @@ std::string text_functions(const Program& program) {
 std::string text_abilities(const Program& program) {
   Lines abilities;
   if (takes_text(program)) abilities.emplace_back(".takes_text = true");
+  if (takes_pair(program)) abilities.emplace_back(".takes_pair = true");
   if (program.generation) abilities.emplace_back(".writes_text = true");
   if (takes_types(program)) abilities.emplace_back(".takes_types = true");
   std::string text;
@@ -129,7 +142,8 @@ std::string text_abilities(const Program& program) {
 
 std::string text_reading(const Program& program) {
   if (!takes_text(program)) return "";
-  return "  if (!records.text().empty()) records.set_ids(ids_of(records.folder(), records.text()));\n";
+  return "  if (!records.text().empty()) read_text(records, " + program.choices.name + "::most_" +
+         result_of(program, "run")->arguments[0].count + ");\n";
 }
 
 std::string text_writing(const Program& program) {

@@ -24,7 +24,9 @@ namespace {
 constexpr std::array<const char*, 5> of_generation = {"--generate", "--temperature", "--top-k", "--top-p", "--seed"};
 
 bool is_option(const std::string& word, const Records::Abilities& abilities) {
-  if (word == "--inputs" || word == "--outputs" || (abilities.takes_text && word == "--text")) return true;
+  if (word == "--inputs" || word == "--outputs" || (abilities.takes_text && word == "--text") ||
+      (abilities.takes_pair && word == "--text-pair"))
+    return true;
   return abilities.writes_text && std::find(of_generation.begin(), of_generation.end(), word) != of_generation.end();
 }
 
@@ -106,16 +108,20 @@ Records::Records(int argc, const char* const* argv, const Abilities& abilities) 
       throw Error(
           "--text: the program takes no text. If its model reads token ids, put the model's tokenizer.json into the "
           "model's folder, and import the model again");
+    } else if (word == "--text-pair") {
+      throw Error("--text-pair: the program takes no pair of texts");
     } else if (folder_.empty()) {
       folder_ = files::path_of(word);
     } else {
       words_.push_back(id_of(word));
     }
   }
+  if (text_pair_ && text_.empty()) throw Error("--text-pair needs --text, the first text of the pair");
   const int given = !inputs.empty() + !words_.empty() + !text_.empty();
   if (folder_.empty() || given != 1)
     throw Error("usage: FOLDER --inputs IN.safetensors [--outputs OUT.safetensors], or FOLDER ID..." +
-                std::string(abilities.takes_text ? ", or FOLDER --text TEXT" : ""));
+                std::string(abilities.takes_text ? ", or FOLDER --text TEXT" : "") +
+                (abilities.takes_pair ? " [--text-pair TEXT]" : ""));
   if (inputs.empty()) return;
   given_ = std::make_unique<Given>(Given{File(files::path_of(inputs))});
   expect_all(given_->file, "attention_mask", 1, "a program computes one text a call, without padding");
@@ -127,6 +133,7 @@ void Records::read_option(const std::string& option, const std::string& value, s
   if (option == "--inputs") inputs = value;
   if (option == "--outputs") outputs_ = value;
   if (option == "--text") text_ = value;
+  if (option == "--text-pair") text_pair_ = value;
   if (option == "--generate") generation_.tokens = number_of<std::size_t>(option, value);
   if (option == "--temperature") generation_.temperature = number_of<float>(option, value);
   if (option == "--top-k") generation_.top_k = number_of<std::size_t>(option, value);

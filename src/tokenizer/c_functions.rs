@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 use std::slice;
 use std::str::from_utf8;
 
-use tokenizers::{PostProcessor, Tokenizer, TruncationDirection};
+use tokenizers::{EncodeInput, Encoding, PostProcessor, Tokenizer, TruncationParams, truncate_encodings};
 
 /// The result of a call. `ids` and `type_ids` have `count` values. `text` is UTF-8, and the message of an error. The
 /// pointers point into `owned`, which `ladon_tokenizer_free` frees.
@@ -82,23 +82,29 @@ pub unsafe extern "C" fn ladon_tokenizer_close(tokenizer: *mut Tokenizer) {
     drop(unsafe { Box::from_raw(tokenizer) });
 }
 
-/// Returns the ids of a text, at most `most`. Only then cuts the text, and keeps the special tokens at its end.
+/// Returns the ids of a text or, if `pair` is not null, of a pair of texts: at most `most`. If the texts have more ids, cuts
+/// the longer text first, and keeps the special tokens.
 ///
 /// # Safety
-/// `tokenizer` is open. `text` has `bytes` bytes.
+/// `tokenizer` is open. `text` has `bytes` bytes, and `pair` has `pair_bytes` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ladon_tokenizer_encode(
     tokenizer: *const Tokenizer,
     text: *const u8,
     bytes: usize,
+    pair: *const u8,
+    pair_bytes: usize,
     special: bool,
     most: usize,
 ) -> Answer {
     answer(|| {
         let tokenizer = unsafe { &*tokenizer };
-        let text = from_utf8(unsafe { slice_of(text, bytes) })
-            .map_err(|error| format!("the text is not UTF-8 from byte {} on", error.valid_up_to()))?;
-        let encoding = encode(tokenizer, text, special, most)?;
+        let text = text_of(unsafe { slice_of(text, bytes) }, "text")?;
+        let pair = match pair.is_null() {
+            true => None,
+            false => Some(text_of(unsafe { slice_of(pair, pair_bytes) }, "second text")?),
+        };
+        let encoding = encode(tokenizer, text, pair, special, most)?;
         Ok(Values {
             ids: encoding.get_ids().to_vec(),
             type_ids: encoding.get_type_ids().to_vec(),
@@ -107,18 +113,34 @@ pub unsafe extern "C" fn ladon_tokenizer_encode(
     })
 }
 
-fn encode(tokenizer: &Tokenizer, text: &str, special: bool, most: usize) -> Result<tokenizers::Encoding, String> {
-    let encoding = tokenizer.encode(text, special).map_err(|error| error.to_string())?;
+fn text_of<'a>(bytes: &'a [u8], what: &str) -> Result<&'a str, String> {
+    from_utf8(bytes).map_err(|error| format!("the {what} is not UTF-8 from byte {} on", error.valid_up_to()))
+}
+
+fn encode(
+    tokenizer: &Tokenizer,
+    text: &str,
+    pair: Option<&str>,
+    special: bool,
+    most: usize,
+) -> Result<Encoding, String> {
+    let encode_all = |input: EncodeInput, special| tokenizer.encode(input, special).map_err(|error| error.to_string());
+    let input = pair.map_or_else(|| text.into(), |pair| (text, pair).into());
+    let encoding = encode_all(input, special)?;
     if encoding.len() <= most {
         return Ok(encoding);
     }
     let processor = tokenizer.get_post_processor().filter(|_| special);
-    let added = processor.map_or(0, |processor| processor.added_tokens(false));
+    let added = processor.map_or(0, |processor| processor.added_tokens(pair.is_some()));
     let room = most.checked_sub(added).ok_or(format!("there is room for {most} tokens, but {added} are special"))?;
-    let mut encoding = tokenizer.encode(text, false).map_err(|error| error.to_string())?;
-    encoding.truncate(room, 0, TruncationDirection::Right);
-    encoding.take_overflowing(); // what was cut away
-    tokenizer.post_process(encoding, None, special).map_err(|error| error.to_string())
+    let params = TruncationParams { max_length: room, ..TruncationParams::default() }; // longest first, at the right
+    let text = encode_all(text.into(), false)?;
+    let pair = pair.map(|pair| encode_all(pair.into(), false)).transpose()?;
+    let (mut text, mut pair) = truncate_encodings(text, pair, &params).map_err(|error| error.to_string())?;
+    for cut in [Some(&mut text), pair.as_mut()].into_iter().flatten() {
+        cut.take_overflowing(); // what was cut away
+    }
+    tokenizer.post_process(text, pair, special).map_err(|error| error.to_string())
 }
 
 /// Returns the text of the ids. Leaves out ids that the vocabulary does not have.

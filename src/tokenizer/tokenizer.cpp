@@ -17,8 +17,8 @@ struct LadonTokenizerAnswer {
 };
 LadonTokenizerAnswer ladon_tokenizer_open(const std::byte* json, std::size_t bytes, void** out);
 void ladon_tokenizer_close(void* tokenizer);
-LadonTokenizerAnswer ladon_tokenizer_encode(const void* tokenizer, const char* text, std::size_t bytes, bool special,
-                                            std::size_t most);
+LadonTokenizerAnswer ladon_tokenizer_encode(const void* tokenizer, const char* text, std::size_t bytes,
+                                            const char* pair, std::size_t pair_bytes, bool special, std::size_t most);
 LadonTokenizerAnswer ladon_tokenizer_decode(const void* tokenizer, const std::uint32_t* ids, std::size_t count,
                                             bool skip_special);
 LadonTokenizerAnswer ladon_tokenizer_token(const void* tokenizer, std::uint32_t id);
@@ -67,8 +67,16 @@ Tokenizer::Tokenizer(const std::filesystem::path& file) {
 void Tokenizer::Close::operator()(void* tokenizer) const noexcept { ladon_tokenizer_close(tokenizer); }
 
 Tokenizer::Encoding Tokenizer::encode(std::string_view text, const EncodeOptions& options) const {
-  const Answer answer(
-      ladon_tokenizer_encode(tokenizer_.get(), text.data(), text.size(), options.special_tokens, options.most_ids));
+  const Answer answer(ladon_tokenizer_encode(tokenizer_.get(), text.data(), text.size(), nullptr, 0,
+                                             options.special_tokens, options.most_ids));
+  return {answer.ids(), answer.type_ids()};
+}
+
+Tokenizer::Encoding Tokenizer::encode_pair(std::string_view text, std::string_view pair,
+                                           const EncodeOptions& options) const {
+  if (pair.data() == nullptr) pair = "";  // a null pointer stands for no second text
+  const Answer answer(ladon_tokenizer_encode(tokenizer_.get(), text.data(), text.size(), pair.data(), pair.size(),
+                                             options.special_tokens, options.most_ids));
   return {answer.ids(), answer.type_ids()};
 }
 

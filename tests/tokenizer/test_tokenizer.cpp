@@ -79,6 +79,41 @@ TEST_CASE("a long text is cut before its special tokens") {
         "there is room for 1 tokens, but 2 are special");
 }
 
+TEST_CASE("pairs of texts: BERT's have types, and a long pair is cut at the longer text first") {
+  const Tokenizer tokenizer(data / "word_piece.json");
+  const auto expect = [&](const Tokenizer::Encoding& pair, const Ids& ids, const Ids& type_ids) {
+    CHECK(pair.ids == ids);
+    CHECK(pair.type_ids == type_ids);
+  };
+  const char *all = "all is well!", *un = "unaffable";
+  expect(tokenizer.encode_pair(all, un), {2, 4, 5, 6, 11, 3, 7, 8, 9, 3}, {0, 0, 0, 0, 0, 0, 1, 1, 1, 1});
+  expect(tokenizer.encode_pair(all, {}), {2, 4, 5, 6, 11, 3, 3}, {0, 0, 0, 0, 0, 0, 1});
+  expect(tokenizer.encode_pair(all, un, {.special_tokens = false}), {4, 5, 6, 11, 7, 8, 9}, {0, 0, 0, 0, 1, 1, 1});
+  expect(tokenizer.encode_pair(all, un, {.most_ids = 9}), {2, 4, 5, 6, 3, 7, 8, 9, 3}, {0, 0, 0, 0, 0, 1, 1, 1, 1});
+  expect(tokenizer.encode_pair(all, un, {.most_ids = 6}), {2, 4, 5, 3, 7, 3}, {0, 0, 0, 0, 1, 1});
+  expect(tokenizer.encode_pair(all, un, {.most_ids = 3}), {2, 3, 3}, {0, 0, 1});
+  expect(tokenizer.encode_pair("well", "all is well! cafe", {.most_ids = 6}), {2, 6, 3, 4, 5, 3}, {0, 0, 0, 1, 1, 1});
+  expect(tokenizer.encode_pair(all, un, {.special_tokens = false, .most_ids = 4}), {4, 5, 7, 8}, {0, 0, 1, 1});
+  CHECK(error_of<Tokenizer::Error>([&] { (void)tokenizer.encode_pair(all, un, {.most_ids = 2}); }) ==
+        "there is room for 2 tokens, but 3 are special");
+  CHECK(error_of<Tokenizer::Error>([&] { (void)tokenizer.encode_pair("all", "is \xff"); }) ==
+        "the second text is not UTF-8 from byte 3 on");
+}
+
+TEST_CASE("pairs of texts: RoBERTa's have two separators and no types") {
+  nlohmann::json json = read_json(data / "word_piece.json");
+  json["post_processor"] = {{"type", "RobertaProcessing"},
+                            {"sep", {"[SEP]", 3}},
+                            {"cls", {"[CLS]", 2}},
+                            {"trim_offsets", true},
+                            {"add_prefix_space", false}};
+  const TemporaryFolder folder;
+  const Tokenizer tokenizer(folder.file("tokenizer.json", json.dump()));
+  CHECK(tokenizer.encode_pair("all is", "well").ids == Ids{2, 4, 5, 3, 3, 6, 3});
+  CHECK(tokenizer.encode_pair("all is", "well").type_ids == Ids(7, 0));
+  CHECK(tokenizer.encode_pair("all is", "well", {.most_ids = 6}).ids == Ids{2, 4, 3, 3, 6, 3});
+}
+
 TEST_CASE("tokens and ids") {
   const Tokenizer tokenizer(data / "word_piece.json");
   CHECK(tokenizer.token(8) == "##aff");

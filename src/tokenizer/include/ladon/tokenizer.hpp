@@ -28,7 +28,7 @@ class Tokenizer {
   };
   struct EncodeOptions {
     bool special_tokens = true;                                      // adds tokens such as [CLS] and [SEP]
-    std::size_t most_ids = std::numeric_limits<std::size_t>::max();  // cuts the text, but not the special tokens
+    std::size_t most_ids = std::numeric_limits<std::size_t>::max();  // cuts texts, but not the special tokens
   };
 
   // Reads a tokenizer.json. Throws Error if the file cannot be read or is not a tokenizer. Padding and truncation,
@@ -38,6 +38,14 @@ class Tokenizer {
   // `text` is UTF-8. Throws Error if it is not, or if the special tokens alone are more than `most_ids`.
   [[nodiscard]] Encoding encode(std::string_view text, const EncodeOptions& options) const;
   [[nodiscard]] Encoding encode(std::string_view text) const { return encode(text, {}); }
+
+  // Does the same with a pair of texts, as cross-encoders read. The file's post-processor joins the texts, and chooses
+  // the types. `most_ids` cuts the longer text first, at its end, as transformers does with truncation=True: if both
+  // texts are longer than half of the room, each keeps half.
+  [[nodiscard]] Encoding encode_pair(std::string_view text, std::string_view pair, const EncodeOptions& options) const;
+  [[nodiscard]] Encoding encode_pair(std::string_view text, std::string_view pair) const {
+    return encode_pair(text, pair, {});
+  }
 
   // Returns the text of the ids, as UTF-8. Leaves out ids that the vocabulary does not have.
   [[nodiscard]] std::string decode(std::span<const std::int32_t> ids, bool skip_special_tokens = true) const;

@@ -3,19 +3,20 @@
 //
 //     PROGRAM FOLDER --inputs IN.safetensors --outputs OUT.safetensors
 //     PROGRAM FOLDER ID...
-//     PROGRAM FOLDER --text "All is well"
+//     PROGRAM FOLDER --text "All is well" [--text-pair "All is quiet"]
 //     PROGRAM FOLDER (ID... | --text TEXT) --generate N [--temperature T] [--top-k K] [--top-p P] [--seed S]
 //
 // IN.safetensors has a tensor given.NAME for each argument of the model: I64 or I32 token ids, or F32 numbers. A first
 // extent of 1 counts as a batch. Ids on the command line are the first argument. Without --outputs, the program prints
-// the last result. --text and --generate are for programs that take a text, or write one: at most N tokens, chosen as
-// ladon/model/sampling.hpp describes.
+// the last result. --text, --text-pair and --generate are for programs that take a text, or a pair of texts, or write a
+// text: at most N tokens, chosen as ladon/model/sampling.hpp describes.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,7 @@ class Records {
   // The options that a program has, beside --inputs and --outputs.
   struct Abilities {
     bool takes_text = false;
+    bool takes_pair = false;  // --text-pair, a second text beside --text
     bool writes_text = false;
     bool takes_types = false;  // the types of tokens, BERT's token_type_ids
   };
@@ -53,6 +55,8 @@ class Records {
 
   // The argument of --text, or "". `set_ids` gives the ids of the text, and their types.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  // The argument of --text-pair, if it is given.
+  [[nodiscard]] const std::optional<std::string>& text_pair() const noexcept { return text_pair_; }
   void set_ids(std::vector<std::int32_t> ids, std::vector<std::int32_t> types = {}) {
     words_ = std::move(ids), types_ = std::move(types);
   }
@@ -91,6 +95,7 @@ class Records {
 
   std::filesystem::path folder_;
   std::string outputs_, text_;  // in UTF-8
+  std::optional<std::string> text_pair_{};
   Generation generation_{};
   std::vector<std::int32_t> words_{};  // the ids of the command line
   std::vector<std::int32_t> types_{};  // their types
