@@ -4,7 +4,7 @@
 : "${root:?}" "${builds:?}"
 
 # families [--docs] FOLDER...: prints a line for each folder of a model, or for each such folder in FOLDER. With --docs,
-# also writes docs/families.md.
+# also compares the whole models (check_all_imports), and writes docs/families.md.
 #     NAME ok ERROR          the largest error, relative to the largest hidden value
 #     NAME missing REASON
 #     NAME wrong REASON      the exit status is 1
@@ -26,10 +26,16 @@ families() {
       sed -E 's/( ok [^ ]+) .*/\1/'
   done <"$dir/tests/families/programs.txt"
   if [ -n "$document" ]; then
-    cmake -DTOOL="$dir/src/weights/ladon-weights" -DFOLDERS="$list" -DRESULTS="$dir/results.txt" \
-      -DDOCUMENT="$root/docs/families.md" -P "$root/tests/families/document.cmake" >&2
+    check_all_imports --docs "$@" >&2 || status=1
+    document_families "$list" -DRESULTS="$dir/results.txt"
   fi
   return $status
+}
+
+# document_families FOLDERS CMAKE_ARGS...: writes columns of docs/families.md for a list of folders, separated by ;.
+document_families() {
+  cmake -DTOOL="$(weights_tool)" -DFOLDERS="$1" -DDOCUMENT="$root/docs/families.md" "${@:2}" \
+    -P "$root/tests/families/document.cmake" >&2
 }
 
 # Prints the folder $1, or its folders, if they contain a model and recorded tensors.

@@ -71,7 +71,7 @@ details() {
                                --docs also writes docs/families.md
 ./dev import FOLDER --cpp DIR  write a C++ program that computes a model of Hugging Face's transformers (docs/import.md);
                                --dry-run prints the model's parts and memory, --check [IO.safetensors] builds the program and
-                               compares it with recorded results; --check-all FOLDER... does so for many models;
+                               compares it with recorded results; --check-all [--docs] FOLDER... does so for many;
                                --c DIR builds a C library of the model, --firmware DIR --cpu CORE for a microcontroller;
                                --wasm DIR makes WebAssembly modules, a weights file, a typed wrapper and a page
 ./dev fuzz [TARGET] [SECONDS]  run all fuzzers, or only TARGET, for 20 or SECONDS seconds each (clang++ and libFuzzer)

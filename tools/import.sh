@@ -5,7 +5,8 @@
 
 # import_model FOLDER [ARGS...]: passes the arguments to ladon-import. With --check [IO.safetensors] (by default, see
 # sample_of), also builds the program, runs it on the recorded inputs, and compares the result.
-# With --check-all FOLDER...: does so for each folder of a model, or each such folder in FOLDER, and prints a line:
+# With --check-all [--docs] FOLDER...: does so for each folder of a model, or each such folder in FOLDER, and prints a line.
+# With --docs, also writes the column of whole models in docs/families.md.
 #     NAME ok ERROR          the largest error, relative to the largest number of the last hidden state
 #     NAME missing REASON
 #     NAME skipped           there are no recorded inputs
@@ -174,7 +175,8 @@ build_c() {
 }
 
 check_all_imports() {
-  local dir=$builds/import list folder program out line status=0
+  local dir=$builds/import list folder program out line document='' status=0
+  if [ "${1:-}" = --docs ]; then document=yes; shift; fi
   [ $# -gt 0 ] || die "name a folder with config.json, model.safetensors and io.safetensors, or a folder of such folders"
   need_examples doctest/doctest.h
   list=$(for folder in "$@"; do family_folders "$folder"; done | paste -sd ';')
@@ -183,11 +185,13 @@ check_all_imports() {
   # Continues after a program that does not compile.
   cmake --build "$dir" --target ladon_import ladon_imported_programs -- -k 0 >"$dir/build.log" 2>&1 ||
     say "a program does not compile: see $dir/build.log"
+  rm -f "$dir/results.txt"
   while read -r folder program out; do
     line=$(cmake -DTOOL="$dir/src/import/ladon-import" -DPROGRAM="$program" -DFOLDER="$folder" -DOUT="$out" \
       -P "$root/tests/import/check.cmake")
-    printf '%s\n' "$line"
+    printf '%s\n' "$line" | tee -a "$dir/results.txt"
     case $line in *' wrong'*) status=1 ;; esac
   done <"$dir/tests/import/programs.txt"
+  if [ -n "$document" ]; then document_families "$list" -DIMPORTED="$dir/results.txt"; fi
   return $status
 }
