@@ -183,10 +183,6 @@ void read_rotary_of(Config& config, Stack& stack) {
   }
 }
 
-bool has_pool(const std::vector<Step>& steps) {
-  return std::any_of(steps.begin(), steps.end(), [](const Step& step) { return std::holds_alternative<Pool>(step); });
-}
-
 Stack read_written_stack(Config& config) {
   Stack stack{.name = "encoder", .prefix = "layers"};
   Members members(config);
@@ -206,7 +202,7 @@ Stack read_written_stack(Config& config) {
   stack.behind = read_steps(config, "behind");
   stack.pooler = read_steps(config, "pooler");
   stack.head = read_steps(config, "head");
-  const bool pools = !stack.pooler.empty() || has_pool(stack.head);
+  const bool pools = !stack.pooler.empty() || std::any_of(stack.head.begin(), stack.head.end(), makes_one_row);
   if (stack.head_of_rows && (stack.head.empty() || pools))
     config.fail("head_of_rows", "a head, and no step \"pool\" before or in it");
   return stack;

@@ -65,6 +65,10 @@ void visit_members(Is<TimeSeriesPatches> auto& s, auto&& visit) {
 }
 void visit_members(Is<Pool> auto& s, auto&& visit) {
   visit("step", "pool"), visit("pooling", s.pooling), visit("from", s.from), visit("tokens", s.tokens);
+  visit("behind_first", s.behind_first);
+}
+void visit_members(Is<LinearPair> auto& s, auto&& visit) {
+  visit("step", "linear_pair"), visit("first", s.first), visit("second", s.second), visit("outputs", s.outputs);
 }
 void visit_members(Is<UnitLength> auto&, auto&& visit) { visit("step", "unit_length"); }
 void visit_members(Is<TiedHead> auto& s, auto&& visit) {

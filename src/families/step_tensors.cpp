@@ -63,6 +63,11 @@ struct TensorReader {
   }
   void operator()(const GroupNormRows& s) { add_linear(s.name, {features}, Bias::with); }
   void operator()(const TimeSeriesPatches& s) { features = s.patch; }
+  void operator()(const Pool& s) { features *= s.behind_first ? 2 : 1; }
+  void operator()(const LinearPair& s) {
+    const std::size_t inputs = features;
+    for (const std::string& name : {s.first, s.second}) add_linear(name, {s.outputs, inputs}, Bias::with);
+  }
   void operator()(const TiedHead& s) {
     add(s.bias, {vocabulary});
     features = vocabulary;

@@ -145,6 +145,14 @@ struct Pool {
   Pooling pooling = Pooling::mean;
   std::size_t from = 0;
   std::size_t tokens = 0;
+  bool behind_first =
+      false;  // the first of all rows stands before the result: a row of twice as many features (DINOv2)
+};
+
+// The mean of two linear maps: of row 0 by `first`, and of row 1 by `second` -> one row (DeiT's head with a teacher).
+struct LinearPair {
+  std::string first, second;
+  std::size_t outputs = 0;
 };
 
 // Divides each row by its length (the root of its sum of squares).
@@ -168,7 +176,12 @@ struct Softcap {
 
 using Step =
     std::variant<Lookup, DropToken, AddPositions, AddRow, NormRows, LinearRows, Patches, Prepend, Frames, ConvolveRows,
-                 GroupNormRows, Apply, TimeSeriesPatches, Pool, UnitLength, TiedHead, Scale, Softcap>;
+                 GroupNormRows, Apply, TimeSeriesPatches, Pool, LinearPair, UnitLength, TiedHead, Scale, Softcap>;
+
+// Returns whether the step makes one row of several.
+inline bool makes_one_row(const Step& step) {
+  return std::holds_alternative<Pool>(step) || std::holds_alternative<LinearPair>(step);
+}
 
 // The steps before the layers of a stack. Without steps, `missing` says what Ladon lacks.
 struct Input {

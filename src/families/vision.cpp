@@ -72,13 +72,15 @@ LinearRows classifier(Config& config) { return {"classifier", labels(config)}; }
 constexpr const char* projection = "embeddings.patch_embeddings.projection";
 const Prepend::Rows class_token{"embeddings.cls_token"}, distillation_token{"embeddings.distillation_token"};
 
-// Only models without another head have the pooler.
+// Only models without another head have the pooler. A student's class has a classifier for each of its two tokens.
 void read_vit(Config& config, Description& description, const std::vector<Prepend::Rows>& tokens) {
   Stack stack = read_image(config, description, {"encoder", "encoder.layer", "layernorm"}, {}, 1e-12);
   stack.model.projection_bias = bias_if(config.flag("projection_bias", {"qkv_bias"}, true));
   set_image(stack, projection, read_patches(config, 224, 16), tokens, "embeddings.position_embeddings");
   if (classifies(config)) {
     stack.head = {Pool{Pooling::first}, classifier(config)};
+  } else if (class_of(config) == "DeiTForImageClassificationWithTeacher") {
+    stack.head = {LinearPair{"cls_classifier", "distillation_classifier", labels(config)}};
   } else if (class_of(config).find("For") == std::string::npos) {
     const std::size_t outputs = config.size("", {"pooler_output_size"}, stack.model.model);
     const After after = after_of(config, "pooler_act", "tanh");
@@ -133,7 +135,10 @@ void read_dinov2(Config& config, Description& description, std::size_t registers
   set_image(stack, projection, read_patches(config, 224, 14), {class_token}, "embeddings.position_embeddings");
   if (registers > 0) stack.input.steps.emplace_back(Prepend{{{"embeddings.register_tokens", registers}}, 1});
   stack.positions += registers;
-  if (!classifies(config)) stack.pooler = {Pool{Pooling::first}};
+  if (classifies(config))
+    stack.head = {Pool{.from = 1 + registers, .behind_first = true}, classifier(config)};
+  else
+    stack.pooler = {Pool{Pooling::first}};
   add_stack(description, std::move(stack), config);
 }
 void dinov2(Config& config, Description& description) { read_dinov2(config, description, 0); }

@@ -307,12 +307,12 @@ void Chain::activate(families::After function, const std::string& at) {
 }
 
 void Chain::linear(const std::string& name, const std::string& member, const std::string& type, std::size_t outputs,
-                   Bias bias, PrecisionKind precision) {
+                   Bias bias, PrecisionKind precision, const std::string& to) {
   scene_.program.headers.insert("model/linear_rows.hpp");
   scene_.program.parts += "using " + type + " = ladon::LinearRows<" + std::to_string(rows.most) + ", " +
                           std::to_string(outputs) + ", " + std::to_string(rows.width) + ", ladon::Order::out_in, " +
                           text_of(bias) + precision_argument(precision) + ">;\n";
-  const std::string memory = identifier(type), to = target(rows.most, outputs);
+  const std::string memory = identifier(type);
   scene_.program.workspace.push_back(type + "::Workspace " + memory + ";");
   body.push_back(type + "::run(" + rows.at + ", weights." + member + ", " + to + ", workspace." + memory +
                  (rows.fixed ? "" : ", " + rows.count) + ");");
@@ -324,13 +324,32 @@ void Chain::linear(const std::string& name, const std::string& member, const std
 void Chain::apply(const families::LinearRows& step) {
   const std::string type = type_name(scene_.names.name_of(step.name));
   const std::string member = part(step.name, type + "::Weights", step.bias);
-  linear(step.name, member, type, step.outputs, step.bias, precision_of(rows.width));
+  linear(step.name, member, type, step.outputs, step.bias, precision_of(rows.width), target(rows.most, step.outputs));
   activate(step.after, rows.at);
+}
+
+void Chain::apply(const families::LinearPair& step) {
+  if (rows.most < 2) throw Unsupported("linear_pair takes two rows");
+  rows.count = "1", rows.most = 1, rows.fixed = true;
+  const Rows first = rows;
+  const auto apply_linear = [&](const std::string& name, const std::string& to) {
+    const std::string type = type_name(scene_.names.name_of(name));
+    linear(name, part(name, type + "::Weights", Bias::with), type, step.outputs, Bias::with, precision_of(rows.width),
+           to);
+  };
+  apply_linear(step.first, target(1, step.outputs));
+  const std::string sum = rows.at, other = scratch(step.outputs);
+  rows = first;
+  rows.at = plus(first.at, first.width);
+  apply_linear(step.second, other);
+  rows.at = sum;
+  for_each_number(sum + "[i] = (" + sum + "[i] + " + other + "[i]) / 2;");
 }
 
 void Chain::apply(const families::TiedHead& step) {
   const std::string member = scene_.names.name_of(without_weight(scene_.table.table));
-  linear(scene_.table.table, member, "TiedHead", scene_.table.rows, Bias::without, precision_of_table(rows.width));
+  linear(scene_.table.table, member, "TiedHead", scene_.table.rows, Bias::without, precision_of_table(rows.width),
+         target(rows.most, scene_.table.rows));
   if (!step.bias.empty()) {
     const std::string bias = vector(step.bias, "ladon::VectorView<const float, " + std::to_string(rows.width) + ">");
     body.push_back("ladon::add_row(weights." + bias + ", " + rows.count + ", " + rows.at + ");");
@@ -375,17 +394,19 @@ void Chain::apply(const families::Pool& step) {
   scene_.program.headers.insert("model/pooling.hpp");
   constexpr const char* names[] = {"mean_pool", "first_row", "last_row", "max_pool"};
   const char* const name = names[static_cast<int>(step.pooling)];
-  const std::string to = target(1, rows.width);
+  const std::size_t before = step.behind_first ? rows.width : 0, width = before + rows.width;
+  const std::string to = target(1, width);
   const std::string from = plus(rows.at, step.from * rows.width);
   std::string count = rows.count;
   if (step.tokens != 0)
     count = std::to_string(step.tokens);
   else if (step.from != 0)
     count += " - " + std::to_string(step.from);
-  body.push_back(std::string("ladon::") + name + "<" + std::to_string(rows.width) + ">(" + from + ", " + count + ", " +
-                 to + ");");
-  rows = {.at = to, .count = "1", .most = 1, .width = rows.width, .fixed = true};
-  note(name);
+  const std::string of_width = "<" + std::to_string(rows.width) + ">(";
+  if (step.behind_first) body.push_back("ladon::first_row" + of_width + rows.at + ", " + rows.count + ", " + to + ");");
+  body.push_back(std::string("ladon::") + name + of_width + from + ", " + count + ", " + plus(to, before) + ");");
+  rows = {.at = to, .count = "1", .most = 1, .width = width, .fixed = true};
+  note(std::string(step.behind_first ? "first_row, and " : "") + name);
 }
 
 void Chain::apply(const families::UnitLength&) {

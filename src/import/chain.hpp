@@ -69,6 +69,7 @@ class Chain {
   void apply(const families::Apply& step);
   void apply(const families::TimeSeriesPatches& step);
   void apply(const families::Pool& step);
+  void apply(const families::LinearPair& step);
   void apply(const families::UnitLength& step);
   void apply(const families::TiedHead& step);
   void apply(const families::Scale& step);
@@ -84,8 +85,9 @@ class Chain {
   std::string scratch(std::size_t size);
   // Copies rows that belong to the caller before they change.
   void own_rows();
+  // Appends a linear map of the rows, which writes to `to`.
   void linear(const std::string& name, const std::string& member, const std::string& type, std::size_t outputs,
-              Bias bias, PrecisionKind precision);
+              Bias bias, PrecisionKind precision, const std::string& to);
   std::string declare(const families::ConvolveRows& step, const std::string& member, const std::string& type);
   [[nodiscard]] PrecisionKind precision_of(std::size_t inputs) const;
   // The same for an embedding table, which has at least 8 bits.

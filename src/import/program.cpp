@@ -316,17 +316,12 @@ class Builder {
     if (!stack.head.empty()) add_end(stack, stack.head, "head", "answer", rows);
   }
 
-  static bool pools(const std::vector<Step>& steps) {
-    return std::any_of(steps.begin(), steps.end(),
-                       [](auto& step) { return std::holds_alternative<families::Pool>(step); });
-  }
-
   bool add_end(const Stack& stack, const std::vector<Step>& steps, const std::string& name, const std::string& output,
                Rows rows) {
     const Program before = program_;
     const MemberNames names = scene_.names;
     const bool of_rows = stack.head_of_rows && name == "head";
-    const bool of_one_row = !pools(steps) && !of_rows;
+    const bool of_one_row = std::none_of(steps.begin(), steps.end(), families::makes_one_row) && !of_rows;
     if (of_one_row) rows.count = "1", rows.most = 1, rows.fixed = true;
     const std::string input = rows.at, to = output + suffix(stack);
     Chain chain(scene_, name + suffix(stack), rows);

@@ -5,7 +5,7 @@
 
 FOLDER         config.json and the weights, as save_pretrained writes them
 OUT            gets the tensors given.NAME (random inputs), last (the last hidden state of the first item), and answer
-               (the logits, if config.json names an architecture For...Classification)
+               (the logits, if config.json names an architecture For...Classification...)
 
 Needs torch, transformers and safetensors. `./dev import FOLDER --check` runs this script if FOLDER has no
 io.safetensors.
@@ -79,7 +79,7 @@ def record(folder):
     architecture = first(config.architectures or [""])
     with torch.no_grad():
         found["last"] = rows(model(**inputs).last_hidden_state)
-        if architecture.endswith("Classification"):
+        if "Classification" in architecture:
             whole = getattr(transformers, architecture).from_pretrained(folder, dtype=torch.float32).eval()
             found["answer"] = whole(**inputs).logits[0].float().contiguous()
     return found

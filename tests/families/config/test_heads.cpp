@@ -28,7 +28,15 @@ std::string steps_text(const std::vector<Step>& steps) {
       text.append("linear ").append(linear->name).append(" ").append(std::to_string(linear->outputs));
     if (const auto* norm = std::get_if<NormRows>(&step)) text.append("norm ").append(norm->name);
     if (const auto* pool = std::get_if<Pool>(&step))
-      text.append("pool ").append(std::to_string(static_cast<int>(pool->pooling)));
+      text.append(pool->behind_first ? "first and pool " : "pool ")
+          .append(std::to_string(static_cast<int>(pool->pooling)));
+    if (const auto* pair = std::get_if<LinearPair>(&step))
+      text.append("pair ")
+          .append(pair->first)
+          .append(" ")
+          .append(pair->second)
+          .append(" ")
+          .append(std::to_string(pair->outputs));
     if (const auto* tied = std::get_if<TiedHead>(&step)) text.append("tied ").append(tied->bias);
     if (std::holds_alternative<Scale>(step)) text.append("scale");
     if (std::holds_alternative<Softcap>(step)) text.append("softcap");
@@ -56,6 +64,19 @@ TEST_CASE("a decoder's head is tied, or has a table of its own") {
   CHECK(std::get<LinearRows>(phi[0]).bias == Bias::with);
   CHECK(steps_text(head_of("gptj", "GPTJForCausalLM", R"("tie_word_embeddings": true, "rotary_dim": 4)")) ==
         "tied lm_head.bias");
+}
+
+TEST_CASE("classifiers of two rows of an image") {
+  const std::string image = R"("image_size": 8, "patch_size": 4, )" + five_labels;
+  const auto dino = head_of("dinov2", "Dinov2ForImageClassification", image);
+  CHECK(steps_text(dino) == "first and pool 0, linear classifier 5");
+  CHECK(std::get<Pool>(dino[0]).from == 1);
+  const auto registers = head_of("dinov2_with_registers", "Dinov2WithRegistersForImageClassification",
+                                 image + R"(, "num_register_tokens": 3)");
+  CHECK(std::get<Pool>(registers.at(0)).from == 4);
+  CHECK(steps_text(head_of("deit", "DeiTForImageClassificationWithTeacher", image)) ==
+        "pair cls_classifier distillation_classifier 5");
+  CHECK(steps_text(head_of("deit", "DeiTForImageClassification", image)) == "pool 1, linear classifier 5");
 }
 
 TEST_CASE("scales and caps of logits") {
