@@ -138,6 +138,7 @@ import_test_models() {
   local here=$root/wasm/tests/models/imported families=$root/../shared/families
   node "$root/wasm/tests/models/make_classifier.mjs" "$here/checkpoint/classifier"
   node "$root/wasm/tests/models/make_classifier.mjs" "$here/checkpoint/tagger" rows
+  node "$root/wasm/tests/models/make_pairs.mjs" "$here/checkpoint/pairs"
   node "$root/wasm/tests/models/make_writer.mjs" "$root/tests/data/families/t5" "$here/checkpoint/t5"
   import_model "$root/tests/data/families/gpt2" --wasm "$here/gpt2" --tokens 32 --check
   # The layer 0 keeps 8 bits.
@@ -147,9 +148,10 @@ import_test_models() {
     node "$root/wasm/tests/models/make_writer.mjs" "$families/whisper" "$here/checkpoint/whisper"
     variants='relaxed;scalar' import_model "$here/checkpoint/whisper" --wasm "$here/whisper" --tokens 32
   fi
-  # These two models compute little, so that optimisation would take longer than it saves.
+  # These models compute little, so that optimisation would take longer than it saves.
   variants='relaxed;simd' optimise=0 import_model "$here/checkpoint/classifier" --wasm "$here/classifier"
   variants=simd optimise=0 import_model "$here/checkpoint/tagger" --wasm "$here/tagger"
+  variants=simd optimise=0 import_model "$here/checkpoint/pairs" --wasm "$here/pairs"
 }
 
 test_package() {

@@ -31,7 +31,11 @@ std::string kind_name(Kind kind) {
 std::string input(const Argument& argument) {
   return "{" + member("name", argument.name) + "," + member("kind", kind_name(argument.kind)) + "," +
          member("most", argument.most) + "," + member("fixed", argument.fixed) + "," + member("width", argument.width) +
-         "," + member("rows", argument.rows) + "}";
+         "," + member("rows", argument.rows) +
+         (argument.types.empty()
+              ? ""
+              : "," + member("types", argument.types) + "," + member("typeRows", argument.type_rows)) +
+         "}";
 }
 
 std::string function(const CFunction& called, const Program& program) {

@@ -29,6 +29,9 @@ export interface Exports {
   readonly start?: (weights: number, bytes: number) => number; // start, pool and head: of a model
   readonly pool?: (...pointers: number[]) => number;
   readonly head?: (...pointers: number[]) => number;
+  readonly run_with_types?: (...pointers: number[]) => number; // these three: of a model that takes types of tokens
+  readonly pool_with_types?: (...pointers: number[]) => number;
+  readonly head_with_types?: (...pointers: number[]) => number;
   readonly text_bytes?: () => number; // text_bytes to text_logits: of a language model
   readonly text_begin?: (...pointers: number[]) => number;
   readonly text_prompt?: (...pointers: number[]) => number;

@@ -22,6 +22,10 @@ export interface ModelInput {
   readonly width: number;
   /** The size of the vocabulary. */
   readonly rows: number;
+  /** The name of a further input, which may be absent: a type for each token id, such as "token_type_ids". */
+  readonly types?: string;
+  /** With `types`: the number of types. */
+  readonly typeRows?: number;
 }
 
 /** A function of a model, which computes `result` [rows][width]. */
@@ -64,7 +68,7 @@ export interface ModelDescription {
 const isInput = (one: any): boolean =>
   typeof one?.name === "string" &&
   ["ids", "image", "frames", "time_series"].includes(one.kind) &&
-  [one.most, one.width, one.rows].every(isSize) &&
+  [one.most, one.width, one.rows, one.typeRows ?? 0].every(isSize) &&
   one.width > 0;
 const isFunction = (one: any): boolean =>
   typeof one?.name === "string" && typeof one.result === "string" && isSize(one.most) && isSize(one.width);

@@ -4,8 +4,8 @@ import { fail } from "./fail.js";
 import type { Block, ModuleMemory } from "./memory.js";
 import type { ModelInput } from "./model-description.js";
 
-/** The inputs of a model: for each name, token ids or floats, row-major. */
-export type ModelInputs = Readonly<Record<string, ArrayLike<number>>>;
+/** The inputs of a model: for each name, token ids or floats, row-major. Types of tokens may be undefined. */
+export type ModelInputs = Readonly<Record<string, ArrayLike<number> | undefined>>;
 
 /** Returns the number of frames. Throws "length" if the model does not take so many numbers. */
 const checkLength = ({ name, most, fixed, width }: ModelInput, values: any): number => {
@@ -17,7 +17,7 @@ const checkLength = ({ name, most, fixed, width }: ModelInput, values: any): num
   return fail("length", `length of ${name}`, `1 to ${most}${unit}`, length);
 };
 
-const checkIds = ({ name, rows }: ModelInput, ids: ArrayLike<number>): void => {
+const checkIds = (name: string, rows: number, ids: ArrayLike<number>): void => {
   for (let i = 0; i < ids.length; ++i) {
     const id = ids[i]!;
     if (!(Number.isInteger(id) && id >= 0 && id < rows)) {
@@ -28,12 +28,18 @@ const checkIds = ({ name, rows }: ModelInput, ids: ArrayLike<number>): void => {
 
 /** Throws unless `inputs` has exactly the inputs of the model. Returns the frames of each input. */
 const checkInputs = (described: readonly ModelInput[], inputs: any): number[] => {
-  const names = described.map(({ name }) => name);
+  const names = described.flatMap(({ name, types = [] }) => [name].concat(types));
   if (Object(inputs) !== inputs || ArrayBuffer.isView(inputs)) fail("option", "inputs", `an object of ${names}`, inputs);
   for (const name in inputs) if (!names.includes(name)) fail("option", "input", names, name);
   return described.map((input) => {
     const frames = checkLength(input, inputs[input.name]);
-    if (input.kind === "ids") checkIds(input, inputs[input.name]);
+    if (input.kind === "ids") checkIds(input.name, input.rows, inputs[input.name]);
+    const { types } = input;
+    const given = types && inputs[types];
+    if (types && given !== undefined) {
+      if (given?.length !== frames) fail("length", `length of ${types}`, frames, given?.length);
+      checkIds(types, input.typeRows!, given);
+    }
     return frames;
   });
 };
@@ -47,16 +53,25 @@ export class InputBlocks {
   constructor(memory: ModuleMemory, described: readonly ModelInput[]) {
     this.#memory = memory;
     this.#described = described;
-    this.#blocks = described.map(({ most, width }) => memory.allocate(4 * most * width));
+    this.#blocks = described.map(({ most, width, types }) => memory.allocate(4 * most * width * (types ? 2 : 1)));
   }
 
-  /** Copies the inputs. Returns the arguments of a C function: for each input, an address and perhaps a length. */
+  /**
+   * Copies the inputs. Returns the arguments of a C function: for each input, an address, perhaps the address of the types
+   * behind the ids (0 without types), and perhaps a length.
+   */
   write(inputs: ModelInputs): number[] {
     const frames = checkInputs(this.#described, inputs);
-    return this.#described.flatMap(({ name, kind, fixed }, i) => {
+    return this.#described.flatMap(({ name, kind, fixed, most, types }, i) => {
       const { at } = this.#blocks[i]!;
       this.#memory.write(at, inputs[name]!, kind === "ids" ? Int32Array : Float32Array);
-      return fixed ? [at] : [at, frames[i]!];
+      const args = [at];
+      if (types) {
+        const given = inputs[types];
+        if (given) this.#memory.write(at + 4 * most, given, Int32Array);
+        args.push(given ? at + 4 * most : 0);
+      }
+      return fixed ? args : [...args, frames[i]!];
     });
   }
 }

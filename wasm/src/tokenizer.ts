@@ -25,6 +25,12 @@ const readJson = async (name: string, source: Source, signal?: AbortSignal): Pro
   return Object(value) === value ? value : fail("option", name, "an object", value);
 };
 
+/** A pair of texts: the ids of all tokens, and a type for each, such as 0 for the first text and 1 for the second. */
+export interface EncodedPair {
+  readonly ids: number[];
+  readonly types: number[];
+}
+
 export class Tokenizer {
   readonly #library: Library;
 
@@ -54,6 +60,20 @@ export class Tokenizer {
     checkOptions(options, ["specialTokens"]);
     const { specialTokens = true } = options;
     return this.#library.encode(text, { add_special_tokens: specialTokens }).ids;
+  }
+
+  /**
+   * Returns the token ids of a pair of texts, as a cross-encoder reads them, with their types (`token_type_ids`). Nothing
+   * is cut. An empty second text is no pair.
+   */
+  encodePair(text: string, pair: string, options: EncodeOptions = {}): EncodedPair {
+    checkText("text", text);
+    checkText("pair", pair);
+    checkOptions(options, ["specialTokens"]);
+    const { specialTokens = true } = options;
+    const settings = { text_pair: pair, add_special_tokens: specialTokens, return_token_type_ids: true };
+    const { ids, token_type_ids } = this.#library.encode(text, settings);
+    return { ids, types: token_type_ids! };
   }
 
   /** Returns the text of token ids, without special tokens. */

@@ -122,7 +122,8 @@ export class Model<Inputs extends ModelInputs = ModelInputs> {
     const described = this.#functionOf(name);
     const { values, rows } = this.#resultOf(described);
     const args = [...this.#inputs.write(inputs), values.at, ...(described.hasRows ? [rows.at] : [])];
-    checkModelStatus(memory.call(name, ...args, 0));
+    const withTypes = this.description.inputs.some(({ types }) => types);
+    checkModelStatus(memory.call(withTypes ? `${name}_with_types` : name, ...args, 0));
     const { buffer } = memory.exports.memory;
     const count = described.hasRows ? new Uint32Array(buffer, rows.at, 1)[0]! : 1;
     return memory.floats(values.at, count * described.width).slice();

@@ -285,6 +285,16 @@ test("a tokenizer: texts in and out", async () => {
 
 const expected = new URL("../../../shared/conformance/stories260K.json", import.meta.url);
 const skip = skipWithoutStories || (existsSync(expected) ? false : `there is no ${fileURLToPath(expected)}`);
+test("a tokenizer gives the ids and types of a pair of texts", async () => {
+  const tokenizer = await Tokenizer.load(fileURLToPath(new URL("../../tests/data/tokenizers/word_piece.json", import.meta.url)));
+  const pair = tokenizer.encodePair("all is well!", "unaffable");
+  assert.deepEqual(pair, { ids: [2, 4, 5, 6, 11, 3, 7, 8, 9, 3], types: [0, 0, 0, 0, 0, 0, 1, 1, 1, 1] });
+  const bare = tokenizer.encodePair("all is", "well", { specialTokens: false });
+  assert.deepEqual(bare, { ids: [4, 5, 6], types: [0, 0, 1] });
+  await refuses(() => tokenizer.encodePair("all"), "option", "pair");
+  await refuses(() => tokenizer.encodePair("all", "is", { most: 3 }), "option", "most");
+});
+
 test("stories260K writes the stories of llama2.c", { skip }, async () => {
   const { load, eos } = await import(new URL("stories260k.js", stories));
   const tokenizer = await Tokenizer.load(new URL("tokenizer.json", stories));

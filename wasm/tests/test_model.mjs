@@ -93,6 +93,28 @@ for (const variant of variantsOf("tagger")) {
   });
 }
 
+test("types of tokens: a row for each, 0 by default", async () => {
+  const model = await load("pairs");
+  const [input] = model.description.inputs;
+  assert.deepEqual([input.types, input.typeRows], ["token_type_ids", 2]);
+  const input_ids = [3, 7, 1, 4, 9];
+  const token_type_ids = [0, 0, 1, 1, 1];
+  const sameRows = { input_ids: [3, 7, 21, 24, 29] };
+  for (const name of ["pool", "head"]) close(model[name]({ input_ids, token_type_ids }), model[name](sameRows));
+  const { last } = model.run({ input_ids, token_type_ids });
+  close(last, model.run(sameRows).last);
+  const zeros = model.run({ input_ids }).last; // the types of the last call are gone
+  assert.deepEqual(model.run({ input_ids, token_type_ids: [0, 0, 0, 0, 0] }).last, zeros);
+  assert.deepEqual(model.run({ input_ids, token_type_ids: undefined }).last, zeros);
+  assert.ok(errorOf(last, zeros) > 0.01);
+  await refuses(() => model.run({ input_ids, token_type_ids: [0, 1] }), "length", "token_type_ids");
+  await refuses(() => model.run({ input_ids, token_type_ids: 3 }), "length", "token_type_ids");
+  await refuses(() => model.run({ input_ids, token_type_ids: [0, 0, 0, 0, 2] }), "length", "token_type_ids[4]");
+  await refuses(() => model.run({ token_type_ids }), "length", "input_ids");
+  const gpt2 = await load("gpt2");
+  await refuses(() => gpt2.run({ input_ids: [1], token_type_ids: [0] }), "option", "token_type_ids");
+});
+
 test("the wrapper loads the files beside it, checks them, and has types", async () => {
   const { load: loadModel, sha256 } = await wrapperOf("gpt2");
   const { inputs, last } = recorded("gpt2");

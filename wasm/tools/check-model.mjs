@@ -7,10 +7,11 @@ import { writeSafetensors } from "./write-safetensors.mjs";
 
 const typed = { F32: Float32Array, I32: Int32Array, I64: BigInt64Array };
 
-/** Returns the recorded input `name` as numbers. */
-function given(file, name) {
+/** Returns the recorded input `name` as numbers; undefined if it is absent and `isOptional`. */
+function given(file, name, isOptional = false) {
   const length = Number(file.readBigUInt64LE(0));
   const found = JSON.parse(file.subarray(8, 8 + length).toString())[`given.${name}`];
+  if (!found && isOptional) return undefined;
   if (!found || !typed[found.dtype]) throw new Error(`the file has no tensor given.${name} of F32, I32 or I64`);
   const [begin, end] = found.data_offsets.map((at) => 8 + length + at);
   return Array.from(new typed[found.dtype](Uint8Array.from(file.subarray(begin, end)).buffer), Number);
@@ -23,6 +24,7 @@ try {
   const model = await load();
   const { inputs, functions, variant } = model.description;
   const values = Object.fromEntries(inputs.map(({ name }) => [name, given(file, name)]));
+  for (const { types } of inputs) if (types) values[types] = given(file, types, true);
   const tensors = functions.map(({ name, result, width }) => {
     const found = model[name](values);
     const numbers = name === "run" ? found.last : found;

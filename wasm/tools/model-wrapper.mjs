@@ -50,10 +50,13 @@ const logitsOf = ({ vocabulary, source }) => `
   /** Computes the beginning of a prompt of \`options.prompt\` ids, so that \`logits\` computes less. */
   read(ids: readonly number[], options: {${source ? " readonly source: ArrayLike<number>;" : ""} readonly prompt: number }): void;`;
 
+const typesOf = ({ name, types, typeRows }) =>
+  types ? `\n  /** A type from 0 to ${typeRows - 1} for each of ${name}; without types, all are 0. */\n  readonly ${types}?: ArrayLike<number>;` : "";
+
 /** Returns the types of the wrapper. They need no other file. */
 export const declarations = ({ name, inputs, functions, texts }) => `${mark}
 export interface Inputs {
-${inputs.map((one) => `  /** ${lengthOf(one)} */\n  readonly ${one.name}: ArrayLike<number>;`).join("\n")}
+${inputs.map((one) => `  /** ${lengthOf(one)} */\n  readonly ${one.name}: ArrayLike<number>;${typesOf(one)}`).join("\n")}
 }
 
 /** Describes the module, as Generator of ladon/model reads it. */
@@ -68,6 +71,8 @@ export interface ModelDescription {
     readonly fixed: boolean;
     readonly width: number;
     readonly rows: number;
+    readonly types?: string;
+    readonly typeRows?: number;
   }[];
   readonly functions: readonly {
     readonly name: string;

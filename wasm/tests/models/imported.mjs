@@ -15,9 +15,9 @@ export const variantsOf = (name) =>
     const file = `${importedFolder(name)}/${name}.${variant}.wasm`;
     return existsSync(file) && WebAssembly.validate(readFileSync(file));
   });
-/** The folder of the checkpoint. make_classifier.mjs makes those of the classifier and of the tagger. */
+/** The folder of the checkpoint. make_classifier.mjs makes those of the classifier and of the tagger, and make_pairs.mjs that of pairs. */
 export const checkpointFolder = (name) =>
-  ["classifier", "tagger"].includes(name) ? at(`imported/checkpoint/${name}`) : at(`../../../tests/data/families/${name}`);
+  ["classifier", "pairs", "tagger"].includes(name) ? at(`imported/checkpoint/${name}`) : at(`../../../tests/data/families/${name}`);
 
 /** Returns the reason to skip tests of an imported model: false, or that it comes from a folder that is not there. */
 export function skipOf(name) {
