@@ -23,7 +23,7 @@ bool needs_tokenizer(const Program& program) {
 }
 
 constexpr const char* tokenizer_functions = R"(#ifdef LADON_HAS_TOKENIZER
-constexpr bool has_tokenizer = true;
+[[maybe_unused]] constexpr bool has_tokenizer = true;
 // Sets the ids of --text, or of a pair of texts. A pair of more than `most` tokens is cut.
 [[maybe_unused]] void read_text(ladon::safetensors::Records& records, std::size_t most) {
   const ladon::Tokenizer tokenizer(records.folder() / "tokenizer.json");
@@ -40,7 +40,7 @@ constexpr bool has_tokenizer = true;
   return ladon::Tokenizer(folder / "tokenizer.json").decode(ids);
 }
 #else
-constexpr bool has_tokenizer = false;
+[[maybe_unused]] constexpr bool has_tokenizer = false;
 [[maybe_unused]] void read_text(const ladon::safetensors::Records&, std::size_t) {
   throw ladon::safetensors::Error("--text needs ladon::tokenizer: install cargo 1.85, and run CMake again");
 }
