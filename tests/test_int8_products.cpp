@@ -140,6 +140,12 @@ TEST_CASE("int8 products: rows of tokens") {
   check<19, 100, 21>();
   check<38, 257, 33>();
 }
+TEST_CASE("int8 products: tiles of a matrix unit") {
+  check<40, 192, 53>();
+  check<17, 64, 48>();
+  check<9, 128, 35>();
+  check<3, 64, 32>();
+}
 TEST_CASE("int8 products: whole tuples of features, 7 bits") { check<8, 32, 16, 7>(); }
 TEST_CASE("int8 products: fewer features than a tuple") { check<5, 3, 2>(); }
 

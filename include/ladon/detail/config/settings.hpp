@@ -105,6 +105,13 @@
 #define LADON_BFLOAT16_DOT 0
 #endif
 
+// AMX (detail/vec/matrix_unit.hpp). Code for VNNI or bfloat16 asks the processor and the system whether they have it.
+#if LADON_AVX512 && (LADON_VNNI || LADON_BFLOAT16_DOT) && defined(__linux__) && defined(__x86_64__) && defined(__LP64__)
+#define LADON_AMX 1
+#else
+#define LADON_AMX 0
+#endif
+
 // SDOT of int8 products (detail/vec/dot_arm64.hpp). Below Armv8.2, g++ 12 lacks the intrinsics of SDOT and bfloat16,
 // and atomic instructions tell the two apart.
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) && defined(__ARM_FEATURE_ATOMICS)

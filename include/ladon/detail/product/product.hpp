@@ -26,6 +26,7 @@
 #include <ladon/detail/product/tile_dots.hpp>
 #include <ladon/detail/product/tile_weights.hpp>
 #include <ladon/detail/product/token_rows.hpp>
+#include <ladon/detail/product/unit_product.hpp>
 #include <ladon/detail/vec/choose.hpp>
 
 namespace LADON_NAMESPACE::detail {
@@ -179,6 +180,28 @@ LADON_INLINE constexpr void product_tile(const Weights& w, std::size_t first, In
   }
 }
 
+// The product in a matrix unit. The last rows, which fill no tile of the unit, are multiplied as elsewhere.
+template <class Unit, class P, class Weights, class In, class Epilogue>
+LADON_NOINLINE void product_in_unit(const Weights& w, In in, std::size_t panels, const Epilogue& epilogue,
+                                    Reading reading) noexcept {
+  using Pack = typename P::Pack;
+  const auto finish = [&]<std::size_t R>(std::size_t row, std::size_t panel, const auto* sums) LADON_INLINE_LAMBDA {
+    const auto start = start_of_tile<P>(w, row, in, panel);
+    using Sum = decltype(start(0, 0));
+    Sum sum[R][P::packs];
+    for_each_sum<R, P::packs>([&](std::size_t r, std::size_t v) LADON_INLINE_LAMBDA {
+      sum[r][v] = Sum::load(sums + (r * P::packs + v) * Pack::lanes) + start(r, v);
+    });
+    finish_tile<P>(w, row, in, panel, sum, epilogue);
+  };
+  rows_in_unit<Unit, P>(w.weight, in, panels, finish);
+  if constexpr (P::rows % Unit::rows > 0) {
+    for_row_tiles<P::rows % Unit::rows, tile_rows<P, decltype(w.weight), In>>([&]<std::size_t R>(std::size_t row) {
+      product_tile<P, R>(w, P::rows / Unit::rows * Unit::rows + row, in, panels, epilogue, reading);
+    });
+  }
+}
+
 // The product for several tokens. The loops are not a lambda of for_row_tiles: g++ optimises each function that it
 // inlines. Takes the epilogue by reference: g++ copies two members with one load, which waits for the stores of both.
 template <class P, class Weights, class In, class Epilogue>
@@ -188,6 +211,11 @@ LADON_NOINLINE constexpr void product(Weights LADON_ARGUMENT w, In LADON_ARGUMEN
     using Engine = cortex_m::Engine<typename In::Element, typename P::Simd>;
     if constexpr (cortex_m::has_engine<typename In::Element, typename P::Simd>) {
       if (!std::is_constant_evaluated()) return Engine::template product<P>(w, in, panels, epilogue);
+    }
+  }
+  if constexpr (multiplies_in_unit<vec::MatrixUnit, P, decltype(w.weight), In>) {
+    if (!std::is_constant_evaluated() && vec::MatrixUnit::ready()) {
+      return product_in_unit<vec::MatrixUnit, P>(w, in, panels, epilogue, reading);
     }
   }
   using Tiles = RowTiles<P::rows, tile_rows<P, decltype(w.weight), In>>;

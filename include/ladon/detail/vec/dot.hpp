@@ -62,6 +62,9 @@ struct IntegerSums {
     factors.store(values);
     return apply([&](std::size_t i) { return static_cast<std::int32_t>(values[i]) * -factor; });
   }
+  friend LADON_INLINE constexpr IntegerSums operator+(const IntegerSums& a, const IntegerSums& b) noexcept {
+    return apply([&](std::size_t i) { return a.lane[i] + b.lane[i]; });
+  }
   friend LADON_INLINE constexpr std::int32_t reduce_add(const IntegerSums& a) noexcept {
     std::int32_t total = 0;
     for (std::size_t i = 0; i < Pack::lanes; ++i) total += a.lane[i];
