@@ -139,17 +139,22 @@ struct QueryBlockAttention {
   }
 
  private:
+  // Whether a matrix unit computes scores and weighted sums.
+  static LADON_INLINE constexpr bool in_unit() noexcept {
+    return BlockForm::fits_unit && !std::is_constant_evaluated() && BlockForm::Unit::ready();
+  }
   LADON_INLINE constexpr void attend_key_block(Range keys, bool last) noexcept {
     const ScoreBlock scored{head.index, block.queries, keys};
     // The weight of a hidden key is 0, but 0 times an infinite or NaN value is NaN. If `all_values` is true, no such
     // value can occur, in pairs also as the neighbour of the last key, and the weighted sum need not skip hidden keys.
     const Range neighbours{keys.begin, (keys.end + BlockForm::step - 1) / BlockForm::step * BlockForm::step};
     const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(neighbours);
-    const Range first_keys = halves && all_values ? Range{keys.begin, first_pack_keys.end} & keys : keys;
+    bool in_passes = in_unit() || !all_values;  // if const, the compiler would evaluate it as a constant expression
+    const Range first_keys = halves && !in_passes ? Range{keys.begin, first_pack_keys.end} & keys : keys;
     score_keys(scored, first_keys.end);
     if constexpr (Form::interleaves_exponentials) {
       // All packs of queries get the values of `first_keys`, and only the last pack those of the other keys.
-      if (all_values) {
+      if (!in_passes) {
         return weighted_sum_of_scores<BlockForm, halves>(floats_of<Form, Form::value_width>(head.values, block, keys),
                                                          block.scores, first_keys, keys.end, softmax, first_block, last,
                                                          after, block.out);
@@ -184,6 +189,11 @@ struct QueryBlockAttention {
     const Rescale<Pack, Form::packs> rescale{first_block, softmax.correction, after};
     const float* const values = floats_of<Form, Form::value_width>(head.values, block, scored.keys);
     if (!all_values) return weighted_sum_selected<BlockForm>(values, block.scores, scored, rescale, mask, block.out);
+    if constexpr (BlockForm::fits_unit) {
+      if (in_unit()) {
+        return weighted_sum_in_unit<BlockForm>(values, block.scores, scored.keys, rescale, block.out);
+      }
+    }
     if constexpr (BlockForm::uses_block_floats) {
       if (!std::is_constant_evaluated()) {
         return block_floats::weighted_sum<Form::value_width, Form::packs>(values, block.scores, scored.keys, rescale,

@@ -269,9 +269,18 @@ struct MultiHeadSteps {
   static constexpr KeysAndValues<PairPanels> round_keys_and_values(float* keys, float* values,
                                                                    std::size_t active) noexcept {
     const bool finite = !TestsFinite || all_finite<KeyPack, k.width(), shape.value_width, true>(values, active);
-    round_features<KeyPack, k.packs, k.width(), shape.head_width>(keys, k.panels(active));
+    round_keys(keys, k.panels(active));
     round_values<KeyPack, k.width(), shape.value_width>(values, active);
     return {{keys}, {values}, finite};
+  }
+
+  static constexpr void round_keys(float* keys, std::size_t panels) noexcept {
+    if constexpr (attends_in_unit<k.width(), shape.head_width, shape.value_width>) {
+      if (!std::is_constant_evaluated() && vec::MatrixUnit::ready()) {
+        return round_keys_to_rows<KeyPack, k.width(), shape.head_width>(keys, panels);
+      }
+    }
+    round_features<KeyPack, k.packs, k.width(), shape.head_width>(keys, panels);
   }
 
   // Computes the attention of a single query in Heads query heads, from head `first` on.

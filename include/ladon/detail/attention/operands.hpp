@@ -11,6 +11,7 @@
 #include <ladon/detail/vec/choose.hpp>
 #include <ladon/detail/vec/dot.hpp>
 #include <ladon/detail/vec/elementary.hpp>
+#include <ladon/detail/vec/matrix_unit.hpp>
 #include <ladon/mask/policy.hpp>
 #include <ladon/position.hpp>
 #include <ladon/score.hpp>
@@ -95,6 +96,12 @@ struct AttentionTypes {
 //     widened    floats of one key block, converted from a bfloat16 or int8 cache (detail/panel/cache_panels.hpp)
 enum class Numbers { floats, pairs, integers, widened };
 
+// Whether a matrix unit multiplies pairs of these sizes: whole tiles of keys and values.
+template <std::size_t KeyWidth, std::size_t HeadWidth, std::size_t ValueWidth>
+inline constexpr bool attends_in_unit =
+    vec::MatrixUnit::fits<BFloat16, HeadWidth, KeyWidth / 2> && KeyWidth == 2 * vec::MatrixUnit::rows &&
+    KeyWidth * sizeof(BFloat16) == vec::MatrixUnit::row_bytes && ValueWidth % vec::MatrixUnit::rows == 0;
+
 // What the kernels of a query block are compiled for: not the numbers of queries and keys.
 struct QueryBlockSizes {
   PanelLayout layout;     // of the queries
@@ -116,6 +123,8 @@ struct QueryBlockForm {
   static constexpr std::size_t value_width = Sizes.value_width;
   static constexpr bool uses_block_floats = Sizes.numbers == Numbers::integers;
   static constexpr bool uses_pairs = Sizes.numbers == Numbers::pairs, widened = Sizes.numbers == Numbers::widened;
+  using Unit = vec::MatrixUnit;
+  static constexpr bool fits_unit = uses_pairs && attends_in_unit<key_width, head_width, value_width>;
 
   // How many features of a key one step adds to a score, and how many keys one step adds to a weighted sum.
   static constexpr std::size_t step = uses_pairs ? 2 : 1;
@@ -141,6 +150,8 @@ struct QueryBlockForm {
 //     keys      K^T [panels][(head width + 1) / 2][key width]       a pair has two features of one key
 //     values    V^T [panels][value width][key width / 2]            a pair has one feature of two neighbouring keys
 //     weights   P^T [(keys of the block + 1) / 2][query width]      a pair has the weights of two neighbouring keys
+//
+// For a matrix unit, keys lie in rows: K [panels][key width][head width / 2].
 //
 // If the number of features or keys is odd, the second number of the last pair is 0.
 //
@@ -170,6 +181,28 @@ LADON_KERNEL constexpr void round_features(float* data, std::size_t panels) noex
         Pairs::to_pairs(first, second).store(to + v * Pack::lanes);
       }
     }
+  }
+}
+
+// Rounds keys to rows of pairs: K [panels][Width][Features / 2], in place.
+template <class Pack, std::size_t Width, std::size_t Features>
+LADON_NOINLINE void round_keys_to_rows(float* data, std::size_t panels) noexcept {
+  constexpr std::size_t pairs = Features / 2, lanes = Pack::lanes;
+  static_assert(pairs % lanes == 0 && Width % lanes == 0);
+  for (std::size_t p = 0; p < panels; ++p) {
+    alignas(64) float rows[Width * pairs];
+    for (std::size_t t = 0; t < Width; t += lanes) {
+      for (std::size_t first = 0; first < pairs; first += lanes) {
+        Pack square[lanes];
+        LADON_UNROLLED_FOR(i, lanes) {
+          const float* const from = data + p * Features * Width + 2 * (first + i) * Width + t;
+          square[i] = vec::BFloat16Pairs<Pack>::to_pairs(Pack::load(from), Pack::load(from + Width));
+        }
+        Pack::transpose(square);
+        LADON_UNROLLED_FOR(i, lanes) square[i].store(rows + (t + i) * pairs + first);
+      }
+    }
+    for (std::size_t i = 0; i < Width * pairs; ++i) data[p * Width * pairs + i] = rows[i];
   }
 }
 

@@ -14,6 +14,7 @@
 #include <ladon/detail/attention/operands.hpp>
 #include <ladon/detail/cortex_m/m0_attention.hpp>
 #include <ladon/detail/product/tile.hpp>
+#include <ladon/detail/product/unit_product.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
@@ -54,7 +55,9 @@ LADON_NOINLINE constexpr void cap(float* scores, std::size_t rows) noexcept {
 
 // The scores of Rows keys, from number `key` on, and all packs of queries except the first FirstPack packs. Scores of
 // key `end` and later keys are not stored. `lanes` is the mask, bound to the queries and keys (mask/policy.hpp).
-template <class Form, class Function, std::size_t Rows, std::size_t FirstPack, class Lanes>
+//
+// InUnit: the products are computed already, [Rows][query width], and take the place of the keys.
+template <class Form, class Function, std::size_t Rows, std::size_t FirstPack, bool InUnit, class Lanes>
 struct ScoreTile {
   using Pack = typename Form::Pack;
   static constexpr std::size_t packs = Form::packs - FirstPack, width = Form::query_width;
@@ -73,8 +76,10 @@ struct ScoreTile {
     if constexpr (Form::uses_block_floats) {
       if (!std::is_constant_evaluated()) return compute_with_integers(keys, query, unmasked, running);
     }
-    Products products([](std::size_t, std::size_t) LADON_SUM_LAMBDA { return Pack::broadcast(0.0f); });
-    multiply(products, keys, query);
+    Products products([&](std::size_t r, std::size_t v) LADON_SUM_LAMBDA {
+      return InUnit ? Pack::load(keys + r * width + v * Pack::lanes) : Pack::broadcast(0.0f);
+    });
+    if constexpr (!InUnit) multiply(products, keys, query);
     if constexpr (Function::capped) cap_products(products);
     Maximum maximum(opaque(running));
     if (unmasked) {
@@ -150,11 +155,24 @@ struct ScoreTile {
 // The rows of the last tile of a key block, if no more keys are left: int8 (36,64,4) takes 7% less time (Zen 5).
 inline constexpr std::size_t last_rows = 4;
 
+// Computes the products of a panel of keys, K [key width][head width / 2], and all queries: [key width][query width].
+template <class Form>
+LADON_INLINE const float* products_in_unit(const float* keys, const float* query, float* products) noexcept {
+  using Block = UnitBlock<typename Form::Unit, 2, Form::packs, Form::Pack::lanes>;
+  static_assert(Block::rows == Form::key_width);
+  Block::zero();
+  Block::template add<Form::head_width, Form::query_width>(
+      WeightMatrix<BFloat16, Form::head_width, 1>{reinterpret_cast<const BFloat16*>(keys)},
+      reinterpret_cast<const BFloat16*>(query));
+  Block::template store<Form::query_width>(products);
+  return products;
+}
+
 // `keys` points to the panel of key Form::first_key(scored.keys.begin). Every query sees every key in `unmasked`.
 //
 // Halves: the first pack of queries sees no key from `first_pack_end` on. If the second half of a panel of keys lies
 // behind `first_pack_end`, the scores of the first pack are skipped.
-template <class Form, class Function, bool Halves = false, class BoundMask>
+template <class Form, class Function, bool Halves = false, bool InUnit = false, class BoundMask>
 LADON_INLINE constexpr void score_tiles(const QueryBlock& block, const ScoreBlock& scored, const float* keys,
                                         Range unmasked, const BoundMask& mask,
                                         typename Form::Pack (&maximum)[Form::packs],
@@ -169,9 +187,12 @@ LADON_INLINE constexpr void score_tiles(const QueryBlock& block, const ScoreBloc
     else
       return block.query;
   }();
+  [[maybe_unused]] alignas(64) float products[InUnit ? key_width * query_width : 1];
   typename BoundMask::template Scratch<key_width, query_width> scratch;
   for (std::size_t base = range.begin; base < range.end; base += key_width) {
-    const float* const panel = keys + (base - Form::first_key(range.begin)) * Form::head_steps;
+    const float* panel = keys + (base - Form::first_key(range.begin)) * Form::head_steps;
+    constexpr std::size_t row_stride = InUnit ? query_width : 1;
+    if constexpr (InUnit) panel = products_in_unit<Form>(panel, block.query, products);
     const auto lanes =
         mask.template lanes<Pack, query_width>({scored.head, scored.queries, {base, range.end}}, scratch);
     const auto tile = [&]<std::size_t Rows, std::size_t FirstPack>(std::size_t row) LADON_TILE_LAMBDA {
@@ -179,15 +200,15 @@ LADON_INLINE constexpr void score_tiles(const QueryBlock& block, const ScoreBloc
       if (key >= range.end) return;
       float* const out = block.scores + (key - range.begin) * query_width + FirstPack * Pack::lanes;
       const auto compute = [&]<std::size_t TileRows>() LADON_TILE_LAMBDA {
-        ScoreTile<Form, Function, TileRows, FirstPack, decltype(lanes)>{lanes, key, range.end, out}.compute(
-            panel + row, query, unmasked.contains({key, key + TileRows}), &maximum[FirstPack]);
+        ScoreTile<Form, Function, TileRows, FirstPack, InUnit, decltype(lanes)>{lanes, key, range.end, out}.compute(
+            panel + row * row_stride, query, unmasked.contains({key, key + TileRows}), &maximum[FirstPack]);
       };
       if constexpr (Rows >= 2 * last_rows) {
         if (range.end - key <= last_rows) return compute.template operator()<last_rows>();
       }
       compute.template operator()<Rows>();
     };
-    if constexpr (Halves && key_width > 1) {
+    if constexpr (Halves && !InUnit && key_width > 1) {
       constexpr std::size_t half = key_width / 2;
       if (first_pack_end <= base + half) {
         for_row_tiles<half, Form::tile_rows>([&]<std::size_t Rows>(std::size_t row)
@@ -203,6 +224,15 @@ LADON_INLINE constexpr void score_tiles(const QueryBlock& block, const ScoreBloc
   }
 }
 
+// The same in a matrix unit. Every pack of queries gets every score.
+template <class Form, class Function, class BoundMask>
+LADON_NOINLINE void scores_in_unit(const QueryBlock& block, const ScoreBlock& scored, const float* keys, Range unmasked,
+                                   const BoundMask& mask, typename Form::Pack (&maximum)[Form::packs]) noexcept {
+  Form::Unit::template begin<Form::Pack::lanes>();
+  score_tiles<Form, Function, false, true>(block, scored, keys, unmasked, mask, maximum, 0);
+  Form::Unit::end();
+}
+
 // A function of its own, unless tiles leave half of the registers to the surrounding code (inlines_product).
 template <class Form, class Function, bool Halves = false, class BoundMask>
 LADON_PRODUCT constexpr void separate_scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys,
@@ -215,6 +245,11 @@ template <class Form, class Function, bool Halves = false, class BoundMask>
 LADON_INLINE constexpr void scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys, Range unmasked,
                                    const BoundMask& mask, typename Form::Pack (&maximum)[Form::packs],
                                    std::size_t first_pack_end = 0) noexcept {
+  if constexpr (Form::fits_unit) {
+    if (!std::is_constant_evaluated() && Form::Unit::ready()) {
+      return scores_in_unit<Form, Function>(block, scored, keys, unmasked, mask, maximum);
+    }
+  }
   if constexpr (Form::packs == 1 && target::Current::inlined_product_weights >= Form::key_width * Form::head_width) {
     score_tiles<Form, Function, Halves>(block, scored, keys, unmasked, mask, maximum, first_pack_end);
   } else {

@@ -16,6 +16,7 @@
 #include <ladon/detail/attention/softmax.hpp>
 #include <ladon/detail/cortex_m/m0_attention.hpp>
 #include <ladon/detail/product/tile.hpp>
+#include <ladon/detail/product/unit_product.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
@@ -66,18 +67,21 @@ struct InterleavedExponentials {
 
 // Computes Rows rows of O^T. `values` and `sums` point to the first of them. All packs of queries get the values of the
 // keys in `range`. Only the last pack also gets those from `range.end` to `last_pack_end` - 1. `work` is called between
-// the steps of the tile. If values are pairs, ranges count pairs of keys (QueryBlockForm::steps_of).
+// the steps of the tile. If values are pairs, ranges count pairs of keys (QueryBlockForm::steps_of). `start` has the
+// sums of earlier keys [Rows][query width], or is null.
 template <class Form, std::size_t Rows, class Work>
 LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* p, Range range,
                                               Rescale<typename Form::Pack, Form::packs> rescale, float* sums, Work work,
-                                              std::size_t last_pack_end = 0) noexcept {
+                                              std::size_t last_pack_end = 0, const float* start = nullptr) noexcept {
   using Pack = typename Form::Pack;
   using Values = WeightMatrix<float, Form::panel_steps, 1>;
   constexpr std::size_t packs = Form::packs, query_width = Form::query_width, key_width = Form::panel_steps;
   constexpr std::size_t panel_stride = key_width * Form::value_width;
   using Tile = typename Form::template Kernel<Rows, packs>;
   const std::size_t first_key = Form::first_key(range.begin);
-  Tile tile([](std::size_t, std::size_t) { return Pack::broadcast(0.0f); });
+  Tile tile([&](std::size_t r, std::size_t v) {
+    return start == nullptr ? Pack::broadcast(0.0f) : Pack::load(start + r * query_width + v * Pack::lanes);
+  });
   std::size_t base = range.begin;
   if constexpr (requires { tile.template accumulate_panels<panel_stride, key_width, query_width>(0, values, p); }) {
     if (!std::is_constant_evaluated()) {
@@ -136,6 +140,35 @@ LADON_KERNEL constexpr void weighted_sum(const float* values, const float* p, Ra
     weighted_sum_tile<Form, Rows>(values + row * Form::panel_steps, p, steps, rescale, out + row * Form::query_width,
                                   NoInterleavedWork{});
   });
+}
+
+// The same in a matrix unit, which adds the values of whole panels. `range` begins with a panel.
+template <class Form>
+LADON_NOINLINE void weighted_sum_in_unit(const float* values, const float* p, Range range,
+                                         Rescale<typename Form::Pack, Form::packs> rescale, float* out) noexcept {
+  using Unit = typename Form::Unit;
+  constexpr std::size_t width = Form::query_width, panel = Form::panel_steps, rows_together = Unit::rows / 2;
+  const Range steps = Form::steps_of(range);
+  const std::size_t whole_end = steps.begin + (steps.end - steps.begin) / panel * panel;
+  alignas(64) float sums[2 * Unit::rows * width];
+  Unit::template begin<Form::Pack::lanes>();
+  for_unit_blocks<Unit, Form::value_width>([&]<std::size_t Tiles>(std::size_t row) {
+    using Block = UnitBlock<Unit, Tiles, Form::packs, Form::Pack::lanes>;
+    Block::zero();
+    for (std::size_t base = steps.begin; base < whole_end; base += panel) {
+      const float* const of_panel = values + base * Form::value_width + row * panel;
+      Block::template add<Form::key_width, width>(
+          WeightMatrix<BFloat16, Form::key_width, 1>{reinterpret_cast<const BFloat16*>(of_panel)},
+          reinterpret_cast<const BFloat16*>(p + (base - steps.begin) * width));
+    }
+    Block::template store<width>(sums);
+    for (std::size_t r = 0; r < Block::rows; r += rows_together) {
+      weighted_sum_tile<Form, rows_together>(values + (row + r) * panel, p + (whole_end - steps.begin) * width,
+                                             {whole_end, steps.end}, rescale, out + (row + r) * width,
+                                             NoInterleavedWork{}, 0, sums + r * width);
+    }
+  });
+  Unit::end();
 }
 
 // Computes the weighted sum of a key block from its scores. The exponentials replace them beside the first tile, which

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product for several tokens in a matrix unit (detail/vec/matrix_unit.hpp), which reads weights and panels as they
-// lie. A block of sums has up to two tiles of weights and two packs of tokens. It goes through memory, because tiles
-// and vectors share no registers. Integer sums are exact, so results equal those of the other loops. Sums of bfloat16
-// products are added in another order.
+// Products in a matrix unit (detail/vec/matrix_unit.hpp), which reads weights and panels as they lie. A block of sums
+// has up to two tiles of weights and two packs of tokens. It goes through memory, because tiles and vectors share no
+// registers. Integer sums are exact, so results equal those of the other loops. Sums of bfloat16 products are added in
+// another order.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,61 @@
 
 namespace LADON_NAMESPACE::detail {
 
+// A block of sums: Tiles * Unit::rows rows of weights and Packs packs of Lanes tokens.
+template <class Unit, std::size_t Tiles, std::size_t Packs, std::size_t Lanes>
+struct UnitBlock {
+  static constexpr std::size_t rows = Tiles * Unit::rows;
+  static constexpr bool two_tiles = Tiles == 2, two_packs = Packs == 2;
+
+  static LADON_INLINE void zero() noexcept {
+    Unit::template zero<0>();
+    if constexpr (two_packs) Unit::template zero<1>();
+    if constexpr (two_tiles) Unit::template zero<2>();
+    if constexpr (two_tiles && two_packs) Unit::template zero<3>();
+  }
+  // Adds the products of the first Inner features of `w` and of a panel [tuples][Width][tuple size].
+  template <std::size_t Inner, std::size_t Width, class Matrix, class Element>
+  static LADON_INLINE void add(Matrix w, const Element* panel) noexcept {
+    using Weight = typename Matrix::Element;
+    constexpr std::size_t step = Unit::row_bytes / sizeof(Weight), tuple_size = sizeof(float) / sizeof(Element);
+    constexpr std::size_t weight_stride = Matrix::row_stride * sizeof(Weight), panel_stride = Width * sizeof(float);
+    static_assert(Matrix::rows_contiguous && Inner % step == 0);
+    for (std::size_t k = 0; k < Inner; k += step) {
+      const Element* const x = panel + k * Width;
+      Unit::template load<6>(x, panel_stride);
+      Unit::template load<4>(w.columns_from(k).data, weight_stride);
+      Unit::template add<Weight, 0, 4, 6>();
+      if constexpr (two_packs) {
+        Unit::template load<7>(x + Lanes * tuple_size, panel_stride);
+        Unit::template add<Weight, 1, 4, 7>();
+      }
+      if constexpr (two_tiles) {
+        Unit::template load<5>(w.rows_from(Unit::rows).columns_from(k).data, weight_stride);
+        Unit::template add<Weight, 2, 5, 6>();
+      }
+      if constexpr (two_tiles && two_packs) Unit::template add<Weight, 3, 5, 7>();
+    }
+  }
+  // Rows of sums begin Width numbers apart.
+  template <std::size_t Width, class Sum>
+  static LADON_INLINE void store(Sum* sums) noexcept {
+    constexpr std::size_t stride = Width * sizeof(Sum), second = Unit::rows * Width;
+    Unit::template store<0>(sums, stride);
+    if constexpr (two_packs) Unit::template store<1>(sums + Lanes, stride);
+    if constexpr (two_tiles) Unit::template store<2>(sums + second, stride);
+    if constexpr (two_tiles && two_packs) Unit::template store<3>(sums + second + Lanes, stride);
+  }
+};
+
+// Calls run.operator()<Tiles>(row) for the blocks of one or two tiles of Rows rows. The last Rows % Unit::rows rows are
+// left.
+template <class Unit, std::size_t Rows, class Run>
+LADON_INLINE void for_unit_blocks(Run run) noexcept {
+  constexpr std::size_t tiles = Rows / Unit::rows;
+  for (std::size_t i = 0; i < tiles / 2; ++i) run.template operator()<2>(i * 2 * Unit::rows);
+  if constexpr (tiles % 2 > 0) run.template operator()<1>((tiles - 1) * Unit::rows);
+}
+
 // Whether the unit computes a product. P is a ProductForm.
 template <class Unit, class P, class Matrix, class In>
 inline constexpr bool multiplies_in_unit = [] {
@@ -28,59 +83,25 @@ inline constexpr bool multiplies_in_unit = [] {
   return false;
 }();
 
-// Computes sums [Tiles * Unit::rows][P::packs][lanes] of the rows of weights from `w` on.
-template <class Unit, class P, std::size_t Tiles, class Matrix, class Element, class Sum>
-LADON_INLINE void sums_in_unit(Matrix w, const Element* panel, Sum* sums) noexcept {
-  using Weight = typename Matrix::Element;
-  constexpr std::size_t lanes = P::layout.lanes;
-  constexpr std::size_t features = Unit::row_bytes / sizeof(Weight), pack = lanes * sizeof(Sum) / sizeof(Element);
-  constexpr std::size_t weight_stride = Matrix::row_stride * sizeof(Weight), panel_stride = P::width * sizeof(Sum);
-  constexpr std::size_t sum_stride = P::packs * P::layout.lanes, tile_sums = Unit::rows * sum_stride;
-  constexpr bool two_tiles = Tiles == 2, two_packs = P::packs == 2;
-  Unit::template zero<0>();
-  if constexpr (two_packs) Unit::template zero<1>();
-  if constexpr (two_tiles) Unit::template zero<2>();
-  if constexpr (two_tiles && two_packs) Unit::template zero<3>();
-  for (std::size_t k = 0; k < P::inner; k += features) {
-    const Element* const x = panel + k * P::width;
-    Unit::template load<6>(x, panel_stride);
-    Unit::template load<4>(w.columns_from(k).data, weight_stride);
-    Unit::template add<Weight, 0, 4, 6>();
-    if constexpr (two_packs) {
-      Unit::template load<7>(x + pack, panel_stride);
-      Unit::template add<Weight, 1, 4, 7>();
-    }
-    if constexpr (two_tiles) {
-      Unit::template load<5>(w.rows_from(Unit::rows).columns_from(k).data, weight_stride);
-      Unit::template add<Weight, 2, 5, 6>();
-    }
-    if constexpr (two_tiles && two_packs) Unit::template add<Weight, 3, 5, 7>();
-  }
-  Unit::template store<0>(sums, sum_stride * sizeof(Sum));
-  if constexpr (two_packs) Unit::template store<1>(sums + lanes, sum_stride * sizeof(Sum));
-  if constexpr (two_tiles) Unit::template store<2>(sums + tile_sums, sum_stride * sizeof(Sum));
-  if constexpr (two_tiles && two_packs) Unit::template store<3>(sums + tile_sums + lanes, sum_stride * sizeof(Sum));
-}
-
-// Calls finish.operator()<R>(row, panel, sums) for each tile of R rows and each panel. Sums: [R][P::packs] packs. The
-// last P::rows % Unit::rows rows are left.
+// Calls finish.operator()<R>(row, panel, sums) for each tile of R rows and each panel, with sums [R][P::packs][lanes].
+// The last P::rows % Unit::rows rows are left.
 template <class Unit, class P, class Matrix, class In, class Finish>
 LADON_INLINE void rows_in_unit(Matrix w, In in, std::size_t panels, Finish finish) noexcept {
   using Sum = std::conditional_t<is_quantised<In>, std::int32_t, float>;
-  constexpr std::size_t tile_sums = Unit::rows * P::packs * P::layout.lanes, finished = Unit::rows / 2;
-  alignas(64) Sum sums[2 * tile_sums];
-  Unit::template begin<P::layout.lanes>();
-  const auto block = [&]<std::size_t Tiles>(std::size_t row) LADON_INLINE_LAMBDA {
+  constexpr std::size_t lanes = P::layout.lanes, width = P::packs * lanes, finished = Unit::rows / 2;
+  alignas(64) Sum sums[2 * Unit::rows * width];
+  Unit::template begin<lanes>();
+  for_unit_blocks<Unit, P::rows>([&]<std::size_t Tiles>(std::size_t row) LADON_INLINE_LAMBDA {
+    using Block = UnitBlock<Unit, Tiles, P::packs, lanes>;
     for (std::size_t p = 0; p < panels; ++p) {
-      sums_in_unit<Unit, P, Tiles>(w.rows_from(row), in.template panels_from<P::inner, P::width>(p).data, sums);
-      for (std::size_t r = 0; r < Tiles * Unit::rows; r += finished) {
-        finish.template operator()<finished>(row + r, p, sums + r * P::packs * P::layout.lanes);
+      Block::zero();
+      Block::template add<P::inner, P::width>(w.rows_from(row), in.template panels_from<P::inner, P::width>(p).data);
+      Block::template store<width>(sums);
+      for (std::size_t r = 0; r < Block::rows; r += finished) {
+        finish.template operator()<finished>(row + r, p, sums + r * width);
       }
     }
-  };
-  constexpr std::size_t pairs_of_tiles = P::rows / (2 * Unit::rows);
-  for (std::size_t i = 0; i < pairs_of_tiles; ++i) block.template operator()<2>(i * 2 * Unit::rows);
-  if constexpr (P::rows / Unit::rows % 2 > 0) block.template operator()<1>(pairs_of_tiles * 2 * Unit::rows);
+  });
   Unit::end();
 }
 

@@ -24,6 +24,7 @@ namespace LADON_NAMESPACE::detail::vec {
 
 // Targets without a unit.
 struct NoMatrixUnit {
+  static constexpr std::size_t rows = 1, row_bytes = 1;
   template <class Element, std::size_t Features, std::size_t Lanes>
   static constexpr bool fits = false;
   static constexpr bool ready() noexcept { return false; }
