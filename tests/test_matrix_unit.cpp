@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -13,76 +12,18 @@
 #include <ladon/detail/product/product.hpp>
 
 #include "support/layer_product.hpp"
+#include "support/plain_unit.hpp"
 
 namespace {
 
 using namespace ladon::detail;
 using ladon::BFloat16;
-
-// Registers of `rows` rows of `row_bytes` bytes, of which features and sums use Lanes tuples.
-struct PlainUnit {
-  static constexpr std::size_t rows = 16, row_bytes = 64;
-  template <class Element, std::size_t Features, std::size_t Lanes>
-  static constexpr bool fits = Features * sizeof(Element) % row_bytes == 0;
-
-  static inline std::uint8_t tile[8][rows][row_bytes];
-  static inline std::size_t lanes, begun, ended;
-
-  template <std::size_t Lanes>
-  static void begin() {
-    lanes = Lanes;
-    ++begun;
-    std::memset(tile, 0xff, sizeof(tile));
-  }
-  static void end() { ++ended; }
-  static std::size_t bytes(int number) { return number == 4 || number == 5 ? row_bytes : 4 * lanes; }
-  template <int Tile>
-  static void zero() {
-    std::memset(tile[Tile], 0, sizeof(tile[Tile]));
-  }
-  template <int Tile>
-  static void load(const void* from, std::size_t stride) {
-    for (std::size_t r = 0; r < rows; ++r) {
-      std::memcpy(tile[Tile][r], static_cast<const std::uint8_t*>(from) + r * stride, bytes(Tile));
-    }
-  }
-  template <int Tile>
-  static void store(void* to, std::size_t stride) {
-    for (std::size_t r = 0; r < rows; ++r) {
-      std::memcpy(static_cast<std::uint8_t*>(to) + r * stride, tile[Tile][r], bytes(Tile));
-    }
-  }
-  template <class Weight, int Sums, int W, int X>
-  static void add() {
-    using Sum = std::conditional_t<sizeof(Weight) == 1, std::int32_t, float>;
-    using Feature = std::conditional_t<sizeof(Weight) == 1, std::uint8_t, BFloat16>;
-    constexpr std::size_t tuple_size = 4 / sizeof(Weight);
-    const auto value = [](const auto& x) {
-      if constexpr (sizeof(Weight) == 1)
-        return Sum{x};
-      else
-        return ladon::to_float(x);
-    };
-    for (std::size_t r = 0; r < rows; ++r) {
-      for (std::size_t t = 0; t < lanes; ++t) {
-        Sum sum;
-        std::memcpy(&sum, tile[Sums][r] + 4 * t, 4);
-        for (std::size_t k = 0; k < row_bytes / sizeof(Weight); ++k) {
-          Weight w;
-          Feature x;
-          std::memcpy(&w, tile[W][r] + k * sizeof(w), sizeof(w));
-          std::memcpy(&x, tile[X][k / tuple_size] + (t * tuple_size + k % tuple_size) * sizeof(x), sizeof(x));
-          sum += value(w) * value(x);
-        }
-        std::memcpy(tile[Sums][r] + 4 * t, &sum, 4);
-      }
-    }
-  }
-};
+using ladon_test::PlainUnit;
 
 // Packs of Lanes floats on every target, whose features are bytes or bfloat16 numbers.
-template <std::size_t Lanes>
+template <std::size_t Lanes, class UnitType>
 struct Vectors : vec::ArrayVectors<Lanes> {
+  using Unit = UnitType;
   using Int8Element = std::uint8_t;
   static constexpr bool multiplies_bfloat16 = true, widens_int8 = false;
 };
@@ -90,20 +31,21 @@ struct Vectors : vec::ArrayVectors<Lanes> {
 template <class Precision, std::size_t Lanes, std::size_t Packs, std::size_t Rows, std::size_t Features>
 void check(const auto& weights, const std::vector<float>& x, std::size_t panels) {
   constexpr PanelLayout layout{Lanes, Packs, 4};
-  using Simd = Vectors<Lanes>;
+  using Simd = Vectors<Lanes, PlainUnit>;
   using P = ProductForm<Simd, layout, Packs, Rows, Features>;
   constexpr std::size_t width = layout.width(), most_panels = 3;
   static LinearInput<Precision, Simd, most_panels * width, Features, layout> input;
   input.template convert<Simd, layout, Packs, Features>(x.data(), 0, panels);
   LanesOf<decltype(input.view(x.data()))> in(input.view(x.data()));
-  REQUIRE(multiplies_in_unit<PlainUnit, P, decltype(weights.weight), decltype(in)>);
+  REQUIRE(multiplies_in_unit<P, decltype(weights.weight), decltype(in)>);
   std::vector<float> y(panels * width * Rows, -1), expected = y;
   const auto epilogue_to = [](std::vector<float>& to) { return Epilogue<width>{to.data(), width * Rows, {0.5f}}; };
   PlainUnit::begun = PlainUnit::ended = 0;
-  product_in_unit<PlainUnit, P>(weights, in, panels, epilogue_to(y), Reading::first);
+  product<P>(weights, in, panels, epilogue_to(y), Reading::first);
   CHECK(PlainUnit::begun == 1);
   CHECK(PlainUnit::ended == 1);
-  product<P>(weights, in, panels, epilogue_to(expected), Reading::first);
+  using WithoutUnit = ProductForm<Vectors<Lanes, vec::NoMatrixUnit>, layout, Packs, Rows, Features>;
+  product<WithoutUnit>(weights, in, panels, epilogue_to(expected), Reading::first);
   CAPTURE(Rows);
   CAPTURE(panels);
   CHECK(std::memcmp(y.data(), expected.data(), y.size() * sizeof(float)) == 0);

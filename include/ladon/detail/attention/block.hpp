@@ -67,7 +67,8 @@ struct AttendForm {
                                      : is_widened<View>               ? Numbers::widened
                                      : integers                       ? Numbers::integers
                                                                       : Numbers::floats;
-  using BlockForm = QueryBlockForm<Pack, QueryBlockSizes{T, Packs, key_width, head_width, value_width, numbers}>;
+  using BlockForm =
+      QueryBlockForm<Pack, QueryBlockSizes{T, Packs, key_width, head_width, value_width, numbers}, typename Simd::Unit>;
   static constexpr std::size_t key_block = BlockForm::widened ? L::widened_block : L::block;
   static constexpr bool one_key_block = shape.keys <= key_block;
   static constexpr std::size_t softmax_chains = Vectors::softmax_chains;
@@ -140,16 +141,14 @@ struct QueryBlockAttention {
 
  private:
   // Whether a matrix unit computes scores and weighted sums.
-  static LADON_INLINE constexpr bool in_unit() noexcept {
-    return BlockForm::fits_unit && !std::is_constant_evaluated() && BlockForm::Unit::ready();
-  }
+  static LADON_INLINE constexpr bool in_unit() noexcept { return BlockForm::fits_unit && BlockForm::Unit::ready(); }
   LADON_INLINE constexpr void attend_key_block(Range keys, bool last) noexcept {
     const ScoreBlock scored{head.index, block.queries, keys};
     // The weight of a hidden key is 0, but 0 times an infinite or NaN value is NaN. If `all_values` is true, no such
     // value can occur, in pairs also as the neighbour of the last key, and the weighted sum need not skip hidden keys.
     const Range neighbours{keys.begin, (keys.end + BlockForm::step - 1) / BlockForm::step * BlockForm::step};
     const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(neighbours);
-    bool in_passes = in_unit() || !all_values;  // if const, the compiler would evaluate it as a constant expression
+    const bool in_passes = in_unit() || !all_values;
     const Range first_keys = halves && !in_passes ? Range{keys.begin, first_pack_keys.end} & keys : keys;
     score_keys(scored, first_keys.end);
     if constexpr (Form::interleaves_exponentials) {

@@ -275,8 +275,8 @@ struct MultiHeadSteps {
   }
 
   static constexpr void round_keys(float* keys, std::size_t panels) noexcept {
-    if constexpr (attends_in_unit<k.width(), shape.head_width, shape.value_width>) {
-      if (!std::is_constant_evaluated() && vec::MatrixUnit::ready()) {
+    if constexpr (attends_in_unit<typename Simd::Unit, k.width(), shape.head_width, shape.value_width>) {
+      if (Simd::Unit::ready()) {
         return round_keys_to_rows<KeyPack, k.width(), shape.head_width>(keys, panels);
       }
     }

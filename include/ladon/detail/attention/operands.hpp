@@ -11,7 +11,6 @@
 #include <ladon/detail/vec/choose.hpp>
 #include <ladon/detail/vec/dot.hpp>
 #include <ladon/detail/vec/elementary.hpp>
-#include <ladon/detail/vec/matrix_unit.hpp>
 #include <ladon/mask/policy.hpp>
 #include <ladon/position.hpp>
 #include <ladon/score.hpp>
@@ -97,10 +96,10 @@ struct AttentionTypes {
 enum class Numbers { floats, pairs, integers, widened };
 
 // Whether a matrix unit multiplies pairs of these sizes: whole tiles of keys and values.
-template <std::size_t KeyWidth, std::size_t HeadWidth, std::size_t ValueWidth>
+template <class Unit, std::size_t KeyWidth, std::size_t HeadWidth, std::size_t ValueWidth>
 inline constexpr bool attends_in_unit =
-    vec::MatrixUnit::fits<BFloat16, HeadWidth, KeyWidth / 2> && KeyWidth == 2 * vec::MatrixUnit::rows &&
-    KeyWidth * sizeof(BFloat16) == vec::MatrixUnit::row_bytes && ValueWidth % vec::MatrixUnit::rows == 0;
+    Unit::template fits<BFloat16, HeadWidth, KeyWidth / 2> && KeyWidth == 2 * Unit::rows &&
+    KeyWidth * sizeof(BFloat16) == Unit::row_bytes && ValueWidth % Unit::rows == 0;
 
 // What the kernels of a query block are compiled for: not the numbers of queries and keys.
 struct QueryBlockSizes {
@@ -111,9 +110,10 @@ struct QueryBlockSizes {
   std::size_t value_width;
   Numbers numbers = Numbers::floats;
 };
-template <class PackType, QueryBlockSizes Sizes>
+template <class PackType, QueryBlockSizes Sizes, class UnitType = vec::NoMatrixUnit>
 struct QueryBlockForm {
   using Pack = PackType;
+  using Unit = UnitType;
   static constexpr std::size_t packs = Sizes.packs;
   static constexpr PanelLayout layout = Sizes.layout;
   static constexpr std::size_t tile_rows = layout.tile_rows_for(packs);
@@ -123,8 +123,7 @@ struct QueryBlockForm {
   static constexpr std::size_t value_width = Sizes.value_width;
   static constexpr bool uses_block_floats = Sizes.numbers == Numbers::integers;
   static constexpr bool uses_pairs = Sizes.numbers == Numbers::pairs, widened = Sizes.numbers == Numbers::widened;
-  using Unit = vec::MatrixUnit;
-  static constexpr bool fits_unit = uses_pairs && attends_in_unit<key_width, head_width, value_width>;
+  static constexpr bool fits_unit = uses_pairs && attends_in_unit<Unit, key_width, head_width, value_width>;
 
   // How many features of a key one step adds to a score, and how many keys one step adds to a weighted sum.
   static constexpr std::size_t step = uses_pairs ? 2 : 1;

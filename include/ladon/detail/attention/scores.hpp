@@ -246,7 +246,7 @@ LADON_INLINE constexpr void scores(const QueryBlock& block, const ScoreBlock& sc
                                    const BoundMask& mask, typename Form::Pack (&maximum)[Form::packs],
                                    std::size_t first_pack_end = 0) noexcept {
   if constexpr (Form::fits_unit) {
-    if (!std::is_constant_evaluated() && Form::Unit::ready()) {
+    if (Form::Unit::ready()) {
       return scores_in_unit<Form, Function>(block, scored, keys, unmasked, mask, maximum);
     }
   }

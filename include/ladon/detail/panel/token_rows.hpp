@@ -20,7 +20,6 @@
 #include <ladon/detail/panel/panels.hpp>
 #include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/vec/choose.hpp>
-#include <ladon/detail/vec/matrix_unit.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
@@ -139,8 +138,8 @@ inline constexpr bool may_have_token_rows = [] {
 // time than rows of two tokens (int8, 384 x 1536: 5.8 us, rows 10.5 us, Xeon with AMX).
 template <class Simd, PanelLayout P, class Element, std::size_t Features>
 LADON_INLINE constexpr RowsOfPanel rows_of_tokens([[maybe_unused]] std::size_t tokens) noexcept {
-  if constexpr (vec::MatrixUnit::fits<Element, Features, P.lanes>) {
-    if (!std::is_constant_evaluated() && vec::MatrixUnit::ready()) return {};
+  if constexpr (Simd::Unit::template fits<Element, Features, P.lanes>) {
+    if (Simd::Unit::ready()) return {};
   }
   if constexpr (may_have_token_rows<Simd, P, Element, Features>) {
     using Form = TokenRowForm<Simd, P, Element, Features>;

@@ -181,10 +181,11 @@ LADON_INLINE constexpr void product_tile(const Weights& w, std::size_t first, In
 }
 
 // The product in a matrix unit. The last rows, which fill no tile of the unit, are multiplied as elsewhere.
-template <class Unit, class P, class Weights, class In, class Epilogue>
+template <class P, class Weights, class In, class Epilogue>
 LADON_NOINLINE void product_in_unit(const Weights& w, In in, std::size_t panels, const Epilogue& epilogue,
                                     Reading reading) noexcept {
   using Pack = typename P::Pack;
+  using Unit = typename P::Simd::Unit;
   const auto finish = [&]<std::size_t R>(std::size_t row, std::size_t panel, const auto* sums) LADON_INLINE_LAMBDA {
     const auto start = start_of_tile<P>(w, row, in, panel);
     using Sum = decltype(start(0, 0));
@@ -194,7 +195,7 @@ LADON_NOINLINE void product_in_unit(const Weights& w, In in, std::size_t panels,
     });
     finish_tile<P>(w, row, in, panel, sum, epilogue);
   };
-  rows_in_unit<Unit, P>(w.weight, in, panels, finish);
+  rows_in_unit<P>(w.weight, in, panels, finish);
   if constexpr (P::rows % Unit::rows > 0) {
     for_row_tiles<P::rows % Unit::rows, tile_rows<P, decltype(w.weight), In>>([&]<std::size_t R>(std::size_t row) {
       product_tile<P, R>(w, P::rows / Unit::rows * Unit::rows + row, in, panels, epilogue, reading);
@@ -213,10 +214,8 @@ LADON_NOINLINE constexpr void product(Weights LADON_ARGUMENT w, In LADON_ARGUMEN
       if (!std::is_constant_evaluated()) return Engine::template product<P>(w, in, panels, epilogue);
     }
   }
-  if constexpr (multiplies_in_unit<vec::MatrixUnit, P, decltype(w.weight), In>) {
-    if (!std::is_constant_evaluated() && vec::MatrixUnit::ready()) {
-      return product_in_unit<vec::MatrixUnit, P>(w, in, panels, epilogue, reading);
-    }
+  if constexpr (multiplies_in_unit<P, decltype(w.weight), In>) {
+    if (P::Simd::Unit::ready()) return product_in_unit<P>(w, in, panels, epilogue, reading);
   }
   using Tiles = RowTiles<P::rows, tile_rows<P, decltype(w.weight), In>>;
   std::size_t row = 0;

@@ -73,8 +73,9 @@ LADON_INLINE void for_unit_blocks(Run run) noexcept {
 }
 
 // Whether the unit computes a product. P is a ProductForm.
-template <class Unit, class P, class Matrix, class In>
+template <class P, class Matrix, class In>
 inline constexpr bool multiplies_in_unit = [] {
+  using Unit = typename P::Simd::Unit;
   if constexpr (is_quantised<In> || std::is_same_v<In, BFloat16PanelsView>) {
     if constexpr (Unit::template fits<typename In::Element, P::inner, P::layout.lanes>) {
       return Matrix::rows_contiguous && P::rows >= Unit::rows && P::packs <= 2;
@@ -85,8 +86,9 @@ inline constexpr bool multiplies_in_unit = [] {
 
 // Calls finish.operator()<R>(row, panel, sums) for each tile of R rows and each panel, with sums [R][P::packs][lanes].
 // The last P::rows % Unit::rows rows are left.
-template <class Unit, class P, class Matrix, class In, class Finish>
+template <class P, class Matrix, class In, class Finish>
 LADON_INLINE void rows_in_unit(Matrix w, In in, std::size_t panels, Finish finish) noexcept {
+  using Unit = typename P::Simd::Unit;
   using Sum = std::conditional_t<is_quantised<In>, std::int32_t, float>;
   constexpr std::size_t lanes = P::layout.lanes, width = P::packs * lanes, finished = Unit::rows / 2;
   alignas(64) Sum sums[2 * Unit::rows * width];

@@ -4,6 +4,7 @@
 //     lanes     how many floats the widest register has
 //     has<N>    whether there is a register of N floats
 //     Pack<N>   the pack of N floats
+//     Unit      the matrix unit, or NoMatrixUnit
 // Vectors also has the members of Defaults (detail/target/defaults.hpp).
 #pragma once
 
@@ -12,6 +13,7 @@
 
 #include <ladon/detail/config/compiler.hpp>
 #include <ladon/detail/vec/array.hpp>
+#include <ladon/detail/vec/matrix_unit.hpp>
 
 // Deterministic builds do not use 32-bit NEON and Helium, which flush subnormals to zero.
 #if LADON_SSE2 || defined(__aarch64__) || defined(__wasm_simd128__) || (defined(__ARM_NEON) && !LADON_DETERMINISTIC)
@@ -49,6 +51,7 @@ namespace LADON_NAMESPACE::detail::vec {
 // The packs are arrays of at most Lanes floats.
 template <std::size_t Lanes, class Target = target::PlainArrays<Lanes>>
 struct ArrayVectors : Target {
+  using Unit = NoMatrixUnit;
   static constexpr std::size_t lanes = Lanes;
   template <std::size_t N>
   static constexpr bool has = N <= Lanes;
@@ -58,6 +61,7 @@ struct ArrayVectors : Target {
 
 #if LADON_HAS_XSIMD
 struct XsimdVectors : target::Current {
+  using Unit = MatrixUnit;
   static constexpr std::size_t lanes = xsimd::batch<float>::size;
   template <std::size_t N>
   static constexpr bool has = has_register<N>;
@@ -67,6 +71,7 @@ struct XsimdVectors : target::Current {
 using NativeVectors = XsimdVectors;
 #elif LADON_HAS_HELIUM
 struct HeliumVectors : target::Current {
+  using Unit = NoMatrixUnit;
   static constexpr std::size_t lanes = 4;
   template <std::size_t N>
   static constexpr bool has = N == 1 || N == 4;
@@ -91,6 +96,7 @@ using Int8Vectors = NativeVectors;
 #endif
 
 struct ConstantPacks {
+  using Unit = NoMatrixUnit;
   static constexpr std::size_t lanes = 1;  // but Pack<N> exists for every N
   static constexpr bool widens_int8 = false;
   template <std::size_t N>
