@@ -16,6 +16,7 @@
 #include "decoder_check.hpp"
 #include "encoder_check.hpp"
 #include "encoder_subject.hpp"
+#include "plain_unit.hpp"
 #include "random.hpp"
 
 namespace ladon_test {
@@ -40,6 +41,10 @@ struct Widening : ladon::detail::vec::NativeVectors {
 template <std::size_t Lanes>
 struct Arrays : ladon::detail::vec::ArrayVectors<Lanes> {
   static constexpr bool multiplies_bfloat16 = true, attends_in_pairs = !LADON_DETERMINISTIC;
+};
+// The same with a matrix unit.
+struct ArraysWithUnit : Arrays<16> {
+  using Unit = PlainUnit;
 };
 
 std::uint16_t rounded(float x) { return ladon::to_bfloat16(x).bits; }
@@ -112,6 +117,13 @@ TEST_CASE("bfloat16: products of bfloat16 numbers in plain loops") {
   check_attention(attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, Unmasked,
                                     BFloat16<InProj>, Arrays<4>>());
   check_self(self_subject<S{.queries = 7, .model = 11, .heads = 1}, Unmasked, BFloat16<InProj>, Arrays<1>>());
+}
+
+TEST_CASE("bfloat16: attention and products in a matrix unit") {
+  check_self(self_subject<S{.queries = 70, .model = 64, .heads = 2}, Causal, BFloat16<SeparateQKV>, ArraysWithUnit>());
+  check_cross(
+      attention_subject<S{.queries = 35, .keys = 67, .model = 32, .heads = 2, .head_width = 64, .value_width = 48},
+                        Unmasked, BFloat16<InProj>, ArraysWithUnit>());
 }
 
 // The output projection adds only three numbers, the bias and two products. The error of such a short sum depends on

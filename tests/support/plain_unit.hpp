@@ -47,18 +47,19 @@ struct PlainUnit {
   }
   template <class Weight, int Sums, int W, int X>
   static void add() {
-    using Sum = std::conditional_t<sizeof(Weight) == 1, std::int32_t, float>;
+    using SumType = std::conditional_t<sizeof(Weight) == 1, std::int32_t, float>;
     using Feature = std::conditional_t<sizeof(Weight) == 1, std::uint8_t, ladon::BFloat16>;
     constexpr std::size_t tuple_size = 4 / sizeof(Weight);
     const auto value = [](const auto& x) {
-      if constexpr (sizeof(Weight) == 1)
-        return Sum{x};
-      else
+      if constexpr (sizeof(Weight) == 1) {
+        return SumType{x};
+      } else {
         return ladon::to_float(x);
+      }
     };
     for (std::size_t r = 0; r < rows; ++r) {
       for (std::size_t t = 0; t < lanes; ++t) {
-        Sum sum;
+        SumType sum;
         std::memcpy(&sum, tile[Sums][r] + 4 * t, 4);
         for (std::size_t k = 0; k < row_bytes / sizeof(Weight); ++k) {
           Weight w;
