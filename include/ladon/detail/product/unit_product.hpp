@@ -36,7 +36,8 @@ struct UnitBlock {
     constexpr std::size_t step = Unit::row_bytes / sizeof(Weight), tuple_size = sizeof(float) / sizeof(Element);
     constexpr std::size_t weight_stride = Matrix::row_stride * sizeof(Weight), panel_stride = Width * sizeof(float);
     static_assert(Matrix::rows_contiguous && Inner % step == 0);
-    for (std::size_t k = 0; k < Inner; k += step) {
+    LADON_ROLLED_FOR(i, Inner / step) {
+      const std::size_t k = i * step;
       const Element* const x = panel + k * Width;
       Unit::template load<6>(x, panel_stride);
       Unit::template load<4>(w.columns_from(k).data, weight_stride);
