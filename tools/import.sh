@@ -149,17 +149,21 @@ check_import() {
 
 # build_c TOOL FOLDER C IO PRECISION CORE: builds the C library in the folder C, for this machine and for CORE, if any.
 build_c() {
-  local tool=$1 folder=$2 c=$3 io=$4 precision=$5 core=$6 name targets
+  local tool=$1 folder=$2 c=$3 io=$4 precision=$5 core=$6 name targets environment=("LADON_SAMPLE=$3/build/sample")
   name=$(sed -n 's/^project(\([a-z0-9_]*\) .*/\1/p' "$c/CMakeLists.txt")
   targets=("$name" "${name}_main")
   if [ -n "$core" ]; then targets=("${name}_weights_file"); fi
   if [ -n "$io" ]; then targets+=("${name}_check"); fi
+  if [ -n "$io" ] && grep -q ' WEIGHTS mapped' "$c/CMakeLists.txt"; then
+    targets+=("${name}_weights_file")
+    environment+=("LADON_WEIGHTS=$c/build/$name.weights")
+  fi
   cmake -S "$c" -B "$c/build" -G Ninja -DLADON_SOURCE_DIR="$root" -DCHECKPOINT="$(cd "$(weights_of "$folder" "$c")" && pwd)" \
     >"$c/configure.log" 2>&1 || die "CMake fails: see $c/configure.log"
   rm "$c/configure.log"
   cmake --build "$c/build" --target "${targets[@]}" >&2
   if [ -n "$io" ]; then
-    LADON_SAMPLE=$c/build/sample "$c/build/${name}_check" "$folder" --inputs "$io" \
+    env "${environment[@]}" "$c/build/${name}_check" "$folder" --inputs "$io" \
       --outputs "$c/build/last.safetensors"
     "$tool" --compare "$io" "$c/build/last.safetensors" --precision "$precision"
   fi
