@@ -224,7 +224,7 @@ TEST_CASE("a prompt in pieces gives the bits of the whole prompt") {
   std::int32_t token = whole_prompt->next(parts, prompt.data(), prompt.size());
   CHECK(pieces->append(parts, prompt.data(), 4) == TextStatus::ready);
   CHECK(pieces->length() == 4);
-  CHECK(pieces->append(parts, prompt.data(), longest) == TextStatus::full);
+  CHECK(pieces->append(parts, Tokens(longest).data(), longest) == TextStatus::full);
   CHECK(pieces->append(parts, prompt.data() + 4, 4) == TextStatus::ready);
   CHECK(pieces->logits()[0] == 0);  // not computed yet
   CHECK(pieces->next(parts, prompt.data() + 8, 3) == token);

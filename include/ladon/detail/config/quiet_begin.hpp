@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each public header begins with this file and ends with quiet_end.hpp, without two warnings that a program may want:
+// Each public header begins with this file and ends with quiet_end.hpp, without warnings that a program may want:
 // -Wfloat-equal, because equality is meant, and -Wshadow, because a global variable of the program may have any name.
 // Ladon's own tests define LADON_WARNS_OF_SHADOWS.
 #if defined(__GNUC__) || defined(__clang__)
@@ -7,6 +7,11 @@
 #pragma GCC diagnostic ignored "-Wfloat-equal"
 #if !defined(LADON_WARNS_OF_SHADOWS)
 #pragma GCC diagnostic ignored "-Wshadow"
+#endif
+#if defined(__AVX512F__) && !defined(__clang__) && __GNUC__ < 13
+// g++ warns of variables in its own intrinsics (https://gcc.gnu.org/PR105593).
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #endif
 // A program may allow imprecise arithmetic for the code that follows a pragma. Kernels need NaN and infinity.
