@@ -34,6 +34,10 @@ struct Texts {
     for (std::size_t i = 0; i < count; ++i) sum += lengths[i];
     return sum;
   }
+  // Returns the types behind those of `first` tokens.
+  constexpr const std::int32_t* types_from(std::size_t first) const noexcept {
+    return types == nullptr ? nullptr : types + first;
+  }
 };
 
 // One of several texts. `number` and `first` are the numbers of texts and of tokens before it.
@@ -45,18 +49,11 @@ struct BatchText {
   const std::int32_t* types = nullptr;
 };
 
-namespace detail {
-// Returns the types behind those of `first` tokens.
-constexpr const std::int32_t* types_from(const Texts& texts, std::size_t first) noexcept {
-  return texts.types == nullptr ? nullptr : texts.types + first;
-}
-}  // namespace detail
-
 // Calls f with each BatchText.
 template <class F>
 constexpr void for_each_text(const Texts& texts, F&& f) noexcept {
   for (std::size_t i = 0, first = 0; i < texts.count; first += texts.lengths[i++])
-    f(BatchText{texts.ids + first, texts.lengths[i], i, first, detail::types_from(texts, first)});
+    f(BatchText{texts.ids + first, texts.lengths[i], i, first, texts.types_from(first)});
 }
 
 // Divides the texts into calls: as many consecutive texts as have at most `most` tokens together, but at least one
@@ -74,7 +71,7 @@ constexpr void for_each_call(const Texts& texts, std::size_t most, Share share, 
     while (number + count < texts.count && tokens + texts.lengths[number + count] <= most)
       tokens += texts.lengths[number + count++];
     if (first * share.count / all_tokens == share.index)
-      compute(Texts{texts.ids + first, texts.lengths + number, count, detail::types_from(texts, first)}, number);
+      compute(Texts{texts.ids + first, texts.lengths + number, count, texts.types_from(first)}, number);
     number += count, first += tokens;
   }
 }

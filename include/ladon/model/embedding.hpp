@@ -19,26 +19,23 @@
 #include <ladon/weights.hpp>
 
 namespace LADON_NAMESPACE {
-namespace detail {
-
-constexpr bool are_rows(std::size_t rows, const std::int32_t* ids, std::size_t count) noexcept {
-  for (std::size_t i = 0; i < count; ++i) {
-    if (ids[i] < 0 || static_cast<std::size_t>(ids[i]) >= rows) return false;
-  }
-  return true;
-}
-
-}  // namespace detail
 
 // [Rows][Width], in any precision.
 template <std::size_t Rows, std::size_t Width, class Precision = precision::Float32>
 using EmbeddingTable = Linear<Rows, Width, Order::out_in, Bias::without, Precision>;
 
+// Returns whether all ids are rows of a table of `rows` rows.
+constexpr bool has_ids(std::size_t rows, const std::int32_t* ids, std::size_t tokens) noexcept {
+  for (std::size_t t = 0; t < tokens; ++t) {
+    if (ids[t] < 0 || static_cast<std::size_t>(ids[t]) >= rows) return false;
+  }
+  return true;
+}
 // Returns whether all ids are rows of the table.
 template <std::size_t Rows, std::size_t Width, class Precision>
 constexpr bool has_ids(const Linear<Rows, Width, Order::out_in, Bias::without, Precision>&, const std::int32_t* ids,
                        std::size_t tokens) noexcept {
-  return detail::are_rows(Rows, ids, tokens);
+  return has_ids(Rows, ids, tokens);
 }
 
 // Writes scale * table[ids[t]] to row t of `y` [tokens][Width]. Rows of int8 tables become floats with one rounding,
@@ -78,8 +75,8 @@ constexpr void add_row(VectorView<const float, Width> row, std::size_t tokens, f
 template <std::size_t Rows, std::size_t Width>
 constexpr void add_types(MatrixView<const float, Rows, Width> table, const std::int32_t* types, std::size_t tokens,
                          float* x) noexcept {
-  LADON_EXPECTS(types == nullptr || detail::are_rows(Rows, types, tokens),
-                "ladon: a token type is not a row of the table", {}, {{"rows", Rows}});
+  LADON_EXPECTS(types == nullptr || has_ids(Rows, types, tokens), "ladon: a token type is not a row of the table", {},
+                {{"rows", Rows}});
   for (std::size_t t = 0; t < tokens; ++t, x += Width) {
     const std::size_t type = types == nullptr ? 0 : static_cast<std::size_t>(types[t]);
     add_row(VectorView<const float, Width>(table.data + type * Width), 1, x);

@@ -95,7 +95,8 @@ struct AttentionTypes {
 //     widened    floats of one key block, converted from a bfloat16 or int8 cache (detail/panel/cache_panels.hpp)
 enum class Numbers { floats, pairs, integers, widened };
 
-// Whether a matrix unit multiplies pairs of these sizes: whole tiles of keys and values.
+// Whether a matrix unit multiplies pairs of these sizes: whole tiles of keys and values. Panels of queries may have any
+// number of lanes that fits, so the lanes of the keys stand for them.
 template <class Unit, std::size_t KeyWidth, std::size_t HeadWidth, std::size_t ValueWidth>
 inline constexpr bool attends_in_unit =
     Unit::template fits<BFloat16, HeadWidth, KeyWidth / 2> && KeyWidth == 2 * Unit::rows &&

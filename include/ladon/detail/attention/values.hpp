@@ -197,7 +197,7 @@ LADON_NOINLINE constexpr void weighted_sum_of_scores(const float* values, float*
 }
 
 // For the rare case that a value may be infinite or NaN and a key is hidden: a lane adds a value only if its query sees
-// the key. The order of addition is that of weighted_sum.
+// the key. The order of addition is that of weighted_sum without a matrix unit.
 template <class Form, class BoundMask>
 LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const float* p, const ScoreBlock& scored,
                                                     Rescale<typename Form::Pack, Form::packs> rescale,

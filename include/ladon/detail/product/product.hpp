@@ -293,13 +293,19 @@ template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::s
 LADON_INLINE constexpr void matmul_expanded(const auto& w, auto in, std::size_t panels, auto epilogue,
                                             Reading reading) noexcept {
   using Biases = typename std::remove_cvref_t<decltype(w)>::Biases;
-  for_row_tiles<Rows, expanded_rows_at_a_time<Inner>>([&]<std::size_t R>(std::size_t first) {
+  using In = LanesOf<decltype(in)>;
+  const auto multiply = [&]<std::size_t R>(std::size_t first) {
     using Expanded = ExpandedRows<R, Inner>;
     const Expanded expanded(w.weight.rows_from(first));
     matmul<Simd, T, Packs, R, Inner>(
         Int8Rows<Expanded::stride, Biases>{{expanded.weight}, w.scale + first, w.row_sum + first, w.bias.from(first)},
         in, panels, epilogue.of_rows(first), reading);
-  });
+  };
+  // Blocks of a matrix unit have more rows than the L1 cache has room for.
+  if constexpr (Simd::Unit::template fits<typename In::Element, Inner, T.lanes>) {
+    if (Simd::Unit::ready()) return for_row_tiles<Rows, 2 * Simd::Unit::rows>(multiply);
+  }
+  for_row_tiles<Rows, expanded_rows_at_a_time<Inner>>(multiply);
 }
 
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner>

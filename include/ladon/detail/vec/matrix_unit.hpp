@@ -62,7 +62,7 @@ struct MatrixUnit {
   // Assembly: the intrinsics of g++ take no template arguments.
   template <int Tile>
   static LADON_INLINE void zero() noexcept {
-    asm volatile("tilezero %%tmm%c0" : : "n"(Tile));
+    asm volatile("tilezero {%%tmm%c0|tmm%c0}" : : "n"(Tile));
   }
   template <int Tile>
   static LADON_INLINE void load(const void* from, std::size_t stride) noexcept {
@@ -85,7 +85,8 @@ struct MatrixUnit {
   enum : int { unknown, no, yes };
   static inline int permitted = unknown;
 
-  // Several threads may ask at the same time: all get the same answer.
+  // Several threads may ask at the same time. The first answer is stored and counts for all: the sizes of signal stacks
+  // may change between two questions, and all steps of a call must agree.
   static LADON_NOINLINE bool ask() noexcept {
     constexpr unsigned features = 7, bfloat16 = 1u << 22, tiles = 1u << 24, int8 = 1u << 25,
                        all = bfloat16 | tiles | int8;
@@ -99,8 +100,11 @@ struct MatrixUnit {
                    : "a"(arch_prctl), "D"(request_permission), "S"(tile_data)
                    : "rcx", "r11", "memory");
     }
-    __atomic_store_n(&permitted, error == 0 ? yes : no, __ATOMIC_RELAXED);
-    return error == 0;
+    int stored = unknown;
+    const int answer = error == 0 ? yes : no;
+    const bool first =
+        __atomic_compare_exchange_n(&permitted, &stored, answer, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return (first ? answer : stored) == yes;
   }
 };
 #else
