@@ -33,6 +33,10 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 22 AND NOT MSVC)
   target_compile_options(ladon_checks INTERFACE -Wno-c2y-extensions) # __COUNTER__, which doctest uses
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 19 AND NOT MSVC)
+  # On a Granite Rapids, clang++ 19 warns of the features that it chose for -march=native.
+  target_compile_options(ladon_checks INTERFACE -Wno-invalid-feature-combination)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(arm|aarch64)")
   target_compile_options(ladon_options INTERFACE -Wno-psabi) # notes about the ABI of GCC 9, caused by xsimd's types
 endif()
