@@ -258,7 +258,8 @@ test("options that are refused", async () => {
   for (const stride of [0, 5, 15, 1010, -100, NaN, "100"])
     await refuse({ weights, stride }, isAbout("option", "stride"));
   await refuse({ weights, strides: 100 }, isAbout("option"));
-  await refuse({ weights, precision: "int4" }, isAbout("option", "precision"));
+  await refuse({ weights, precision: "int3" }, isAbout("option", "precision"));
+  await refuse({ weights, precision: "int4" }, isAbout("unsupported", "precision"));
   await refuse({ weights, kernel: await load(shipped("minilm")) }, isAbout("option", "kernel"));
   await refuse({ weights, kernel: {} }, isAbout("option", "kernel"));
   await refuse({ weights, frontEnd: new Uint8Array(8) }, isAbout("not-a-module"));
