@@ -7,15 +7,21 @@
 # The members of a Model that are sizes.
 set(sizes "layers|tokens|memory|model|heads|kv_heads|head_width|value_width|feed_forward|kind_of_layer")
 
+# Sets `out` to the message of a tool as a cell of a table, without `prefix`, a regular expression.
+function(cell_of out message prefix)
+  string(REGEX REPLACE "^${prefix}" "" message "${message}")
+  string(REGEX REPLACE "\n *" " " message "${message}")
+  string(REPLACE "|" "\\|" message "${message}")
+  set(${out} "${message}" PARENT_SCOPE)
+endfunction()
+
 # Sets `out` to the beginning of a folder's row: its name and what it uses, or what Ladon lacks.
 function(row out folder)
   cmake_path(GET folder FILENAME name)
   execute_process(COMMAND ${TOOL} describe ${folder} --tokens 32 OUTPUT_VARIABLE text ERROR_VARIABLE reason
                   RESULT_VARIABLE status OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_STRIP_TRAILING_WHITESPACE)
   if(status)
-    string(REGEX REPLACE "^ladon-weights: .*/config.json: " "" reason "${reason}")
-    string(REGEX REPLACE "\n *" " " reason "${reason}")
-    string(REPLACE "|" "\\|" reason "${reason}")
+    cell_of(reason "${reason}" "ladon-weights: .*/config.json: ")
     set(${out} "| ${name} | missing: ${reason} |" PARENT_SCOPE)
     return()
   endif()
@@ -43,9 +49,7 @@ function(lack_of_whole out folder)
                   RESULT_VARIABLE status ERROR_STRIP_TRAILING_WHITESPACE)
   set(${out} "" PARENT_SCOPE)
   if(status)
-    string(REGEX REPLACE "^ladon-import: (.*/config.json: )?" "" reason "${reason}")
-    string(REGEX REPLACE "\n *" " " reason "${reason}")
-    string(REPLACE "|" "\\|" reason "${reason}")
+    cell_of(reason "${reason}" "ladon-import: (.*/config.json: )?")
     set(${out} "${reason}" PARENT_SCOPE)
   endif()
 endfunction()
