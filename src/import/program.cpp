@@ -30,16 +30,21 @@ LayoutKind reduced(LayoutKind layout) {
 
 std::vector<Operation> operations(const std::vector<Step>& steps) { return {steps.begin(), steps.end()}; }
 
+// Returns the step if it adds a row for the type of each token, otherwise null.
+const families::AddRow* row_of_types(const Step& step) {
+  const auto* row = std::get_if<families::AddRow>(&step);
+  return row != nullptr && !row->ids.empty() ? row : nullptr;
+}
+
 Argument argument_of(const Stack& stack) {
   Argument argument{.name = identifier(stack.input.name)};
   const std::string prefix = argument.name.starts_with("decoder_") ? "decoder_" : "";
   const Step& first = stack.input.steps.front();
   if (const auto* lookup = std::get_if<families::Lookup>(&first)) {
     argument.most = stack.model.tokens, argument.rows = lookup->rows, argument.count = prefix + "tokens";
-    for (const Step& step : stack.input.steps) {
-      const auto* row = std::get_if<families::AddRow>(&step);
-      if (row != nullptr && !row->ids.empty()) argument.types = identifier(row->ids), argument.type_rows = row->rows;
-    }
+    for (const Step& step : stack.input.steps)
+      if (const families::AddRow* const row = row_of_types(step))
+        argument.types = identifier(row->ids), argument.type_rows = row->rows;
   } else if (const auto* patches = std::get_if<families::Patches>(&first)) {
     argument.kind = Kind::image, argument.fixed = true;
     argument.most = patches->frames * patches->channels * patches->rows * patches->columns;
@@ -193,15 +198,11 @@ class Builder {
           throw Unsupported(where + " has a step that makes rows behind other steps");
   }
   void expect_types(const Stack& stack, const std::set<std::string>& reserved) const {
-    const auto takes_types = [](const Step& step) {
-      const auto* row = std::get_if<families::AddRow>(&step);
-      return row != nullptr && !row->ids.empty();
-    };
     for (const auto* steps : {&stack.behind, &stack.pooler, &stack.head})
-      if (std::any_of(steps->begin(), steps->end(), takes_types))
+      if (std::any_of(steps->begin(), steps->end(), row_of_types))
         throw Unsupported("token types are added behind the layers");
     const auto& steps = stack.input.steps;
-    const auto count = std::count_if(steps.begin(), steps.end(), takes_types);
+    const auto count = std::count_if(steps.begin(), steps.end(), row_of_types);
     if (count == 0) return;
     if (count > 1 || program_.description.stacks.size() > 1 || !std::holds_alternative<families::Lookup>(steps[0]))
       throw Unsupported("token types need a model of one stack that reads token ids, and one table of types");
