@@ -50,7 +50,7 @@ void rotate_in_place(std::vector<float>& x) {
   }
 }
 
-// Computes the product in plain loops (detail/panel/product_input.hpp and detail/product/product.hpp state the
+// Computes the product in plain loops (detail/panel/int8_panels.hpp and detail/product/product.hpp state the
 // formulas).
 template <int Bits, bool Rotated, std::size_t Tokens, std::size_t Features, std::size_t Rows>
 std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& problem) {

@@ -73,7 +73,7 @@ Real activate(Activation activation, Real x, const std::vector<float>& learned) 
   return {};
 }
 
-// A quantised token (detail/panel/product_input.hpp). The zero point is already subtracted from `integers`.
+// A quantised token (detail/panel/int8_panels.hpp). The zero point is already subtracted from `integers`.
 struct QuantisedToken {
   std::vector<Real> integers;
   Real scale;

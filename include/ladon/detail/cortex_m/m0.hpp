@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Int8 products on Cortex-M0+. A quantised panel holds q (detail/panel/product_input.hpp) in 32 bits:
+// Int8 products on Cortex-M0+. A quantised panel holds q (detail/panel/int8_panels.hpp) in 32 bits:
 // [features][width]. With 16 bits, each multiply-add would need another instruction. A tile of three rows or one row
 // converts its weights to 32 bits, on the stack, once for all panels. To keep the code small, all products of a program
 // share `multiply`.

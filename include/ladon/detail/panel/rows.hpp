@@ -140,7 +140,7 @@ struct Int4Matrix {
   }
 };
 
-// row_sum is read only if features are q + zero (detail/panel/product_input.hpp).
+// row_sum is read only if features are q + zero (detail/panel/int8_panels.hpp).
 template <class Matrix, class BiasesType>
 struct IntegerRows {
   using Biases = BiasesType;

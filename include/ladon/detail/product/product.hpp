@@ -5,7 +5,7 @@
 //
 // The outer loop runs over tiles of W, and the inner loop over panels, so that the rows of a tile stay in the L1 cache.
 //
-// If q[i] are the quantised features of a token (detail/panel/product_input.hpp), a result of int8 weights is
+// If q[i] are the quantised features of a token (detail/panel/int8_panels.hpp), a result of int8 weights is
 //     integer = sum over i of q[i] * weight[row][i]    exact
 //     result = integer * (scale of the token * scale of the row) + bias[row]
 //

@@ -95,7 +95,7 @@ struct Defaults {
   static constexpr std::size_t expanded_bytes_on_small_stack = 1024;
   static constexpr bool multiplies_bfloat16 = false;
   static constexpr std::size_t bfloat16_tile_sums = unlimited;
-  // q in 16 or 32 bits, or q + zero in 8 bits (detail/panel/product_input.hpp).
+  // q in 16 or 32 bits, or q + zero in 8 bits (detail/panel/int8_panels.hpp).
   using Int8Element = std::int16_t;
   static constexpr std::size_t int8_block = 1;
   static constexpr bool widens_int8 = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the inputs of int8 products are quantised (detail/panel/product_input.hpp). In WebAssembly, levels and least
+// How the inputs of int8 products are quantised (detail/panel/int8_panels.hpp). In WebAssembly, levels and least
 // feature depend on the engine's relaxed dot product: the program tests it and calls `set_activations`
 // (src/c_kernel/module_int8.cpp.in).
 #pragma once
@@ -43,7 +43,7 @@ LADON_INLINE constexpr float feature_levels() noexcept {
   return static_cast<float>((1 << FeatureBits) - 1);
 }
 
-// Whether features are q + zero instead of q (detail/panel/product_input.hpp).
+// Whether features are q + zero instead of q (detail/panel/int8_panels.hpp).
 template <class Element>
 inline constexpr bool holds_zero_point = sizeof(Element) == 1;
 
