@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "layers.hpp"
+
 namespace ladon::import {
 namespace {
 
@@ -13,16 +15,20 @@ namespace {
 // without work.
 constexpr std::size_t most_tokens = 128;
 
-// Returns whether a token's row depends on nothing but the tokens of its text. Then texts can share a call in which a
-// mask keeps them apart. Rotary and relative positions depend on the place in the call.
+// Returns whether texts can share a call in which a mask keeps them apart: whether scores depend on positions only
+// through the distance of key and query. Learned positions are added before the layers, for each text.
 bool can_share_calls(const families::Stack& stack) {
-  const MaskKind& mask = stack.model.mask;
-  const bool sees_all = !mask.causal && mask.left == all && mask.right == all && !mask.alibi && !mask.relative;
-  const bool drops = std::any_of(stack.input.steps.begin(), stack.input.steps.end(), [](const families::Step& step) {
-    return std::holds_alternative<families::DropToken>(step);
-  });
-  return sees_all && !drops && stack.behind.empty() && stack.rotary.empty() && !stack.relative_bias &&
-         stack.model.kinds.count == 0;
+  const bool depends_on_length =
+      std::any_of(stack.rotary.begin(), stack.rotary.end(), [](const families::Rotary& rotary) {
+        return rotary.scaling.kind == RotaryKind::dynamic || rotary.scaling.kind == RotaryKind::longrope ||
+               rotary.rows != 0;
+      });
+  return stack.behind.empty() && !stack.model.layer_bias && !depends_on_length;
+}
+
+// Returns the largest number of tokens of a call for several texts. A rotary table has a position for each token.
+std::size_t tokens_together(const families::Stack& stack) {
+  return stack.rotary.empty() ? most_tokens : std::min(most_tokens, stack.model.position.positions);
 }
 
 std::string passed(const Program& program, const std::string& function) {
@@ -45,15 +51,23 @@ std::string types_of(const Program& program, const std::string& texts) {
   return takes_types(program) ? texts + ".types, " : "";
 }
 
-// Returns the lines that compute texts which share a call.
-Lines together(const Program& program, const std::string& width) {
-  return {"  } else {",
-          "    ladon::for_each_text(part, [&](const ladon::BatchText& text) {",
-          "      embed(text.ids, " + types_of(program, "text") + "text.tokens, " + passed(program, "embed") +
-              "workspace.x + text.first * " + width + ", workspace.single);",
-          "    });",
-          "    ladon::run_together<Together>(part, workspace.x, weights.layers, workspace.last, workspace.together);",
-          "  }"};
+// Returns the lines that compute texts which share a call. `settings` are the statements that set the options.
+Lines together(const Program& program, const std::string& width, const Lines& settings) {
+  Lines lines{"  } else {", "    ladon::for_each_text(part, [&](const ladon::BatchText& text) {",
+              "      embed(text.ids, " + types_of(program, "text") + "text.tokens, " + passed(program, "embed") +
+                  "workspace.x + text.first * " + width + ", workspace.single);",
+              "    });"};
+  std::string options;
+  if (!settings.empty()) {
+    options = ", options";
+    lines.emplace_back("    Together::Options options;");
+    for (const std::string& setting : settings) lines.push_back("    " + setting);
+  }
+  lines.push_back(
+      "    ladon::run_together<Together>(part, workspace.x, weights.layers, workspace.last, workspace.together" +
+      options + ");");
+  lines.emplace_back("  }");
+  return lines;
 }
 
 // Returns the call of the function of an end, from `from` to `to`.
@@ -77,7 +91,10 @@ void append(Lines& body, const Lines& lines, const std::string& indentation) {
   for (const std::string& line : lines) body.push_back(indentation + line);
 }
 
-void add_run_batch(Program& program, bool shares) {
+// Adds the function run_batch. `most` is the largest number of tokens of a call for several texts, or 0 if each text
+// has a call of its own. `settings` are the statements that set the options of such calls.
+void add_run_batch(Program& program, std::size_t most, const Lines& settings) {
+  const bool shares = most != 0;
   const std::string run = passed(program, "run");
   const std::string width = std::to_string(result_of(program, "run")->width);
   const Result& result = *batch_result(program);
@@ -87,7 +104,7 @@ void add_run_batch(Program& program, bool shares) {
   Lines body{"const auto compute = [&](const ladon::Texts& part, std::size_t number) {"};
   if (shares) {
     body.insert(body.end(), {"  if (part.count == 1) {", "    " + call});
-    append(body, together(program, width), "");
+    append(body, together(program, width, settings), "");
     body.emplace_back("  ladon::for_each_text(part, [&](const ladon::BatchText& text) {");
     append(body, ends(program, "workspace.last + text.first * " + width, "text.tokens", "(number + text.number)"),
            "    ");
@@ -98,8 +115,7 @@ void add_run_batch(Program& program, bool shares) {
     body.push_back((first.arguments[0].fixed ? "  " : "  const std::size_t rows = ") + call);
     append(body, ends(program, "workspace.last", "rows", "number"), "  ");
   }
-  body.insert(body.end(),
-              {"};", "ladon::for_each_call(texts, " + std::to_string(shares ? most_tokens : 0) + ", share, compute);"});
+  body.insert(body.end(), {"};", "ladon::for_each_call(texts, " + std::to_string(most) + ", share, compute);"});
   program.functions.push_back(
       {{"Computes `" + result.name + "` [texts.count][" + outputs + "] of texts that have at most " +
             std::to_string(result_of(program, "run")->arguments[0].most) + " tokens each." +
@@ -127,22 +143,26 @@ void add_batch(Scene& scene, const families::Stack& stack, const Argument& argum
   if (pool == nullptr && stack.model.mask.causal) return;  // a language model
   const std::size_t width = run->width, rows = run->most;
   program.headers.insert("model/batch.hpp");
-  const bool shares = can_share_calls(stack) && add_embed(scene, stack, argument);
+  const std::size_t most = can_share_calls(stack) && add_embed(scene, stack, argument) ? tokens_together(stack) : 0;
   const auto numbers = [&](std::size_t tokens) { return "[" + std::to_string(tokens * width) + "];"; };
   program.batch_workspace = {"Workspace single;  // of a text that has a call of its own",
-                             "float last" + numbers(std::max(rows, most_tokens))};
+                             "float last" + numbers(std::max(rows, most))};
   if (pool != nullptr && batch_result(program) != pool)
     program.batch_workspace.push_back("float pooled[" + std::to_string(pool->width) + "];");
-  if (shares) {
-    const std::string most = std::to_string(most_tokens);
+  Lines settings;
+  if (most != 0) {
+    const std::string tokens = std::to_string(most), table = relative_table(stack) + "_together";
     program.parts +=
         "\n// Layers for several texts in one call.\nusing Together = ladon::Encoder<ladon::model_of_texts(" +
-        stack.name + "::model, " + most + ")>;\n";
+        stack.name + "::model, " + tokens + ")>;\n";
     program.batch_workspace.insert(
         program.batch_workspace.end(),
-        {"float x" + numbers(most_tokens), "ladon::TextsWorkspace<Together, " + most + "> together;"});
+        {"float x" + numbers(most), "ladon::TextsWorkspace<Together, " + tokens + "> together;"});
+    if (stack.relative_bias)
+      add_relative_table(program, stack, table, most, scene.names.name_of(stack.relative_bias->tensor));
+    settings = table_settings(stack, "options", table, true);
   }
-  add_run_batch(program, shares);
+  add_run_batch(program, most, settings);
 }
 
 }  // namespace ladon::import

@@ -66,6 +66,31 @@ std::string namespace_of(const Stack& stack, PrecisionKind precision, bool write
   return text + "\n}  // namespace " + stack.name + "\n";
 }
 
+Lines table_settings(const Stack& stack, const std::string& options, const std::string& relative, bool is_joined) {
+  Lines settings;
+  if (const std::size_t count = stack.rotary.size(), kinds = stack.model.kinds.count; count != 0) {
+    if (kinds == 0) settings.push_back(options + ".position.table = &" + rotary_table(stack, 0) + ";");
+    for (std::size_t kind = 0; kind < kinds; ++kind)
+      settings.push_back(options + ".position.table[" + std::to_string(kind) + "] = &" +
+                         rotary_table(stack, count == 1 ? 0 : kind) + ";");
+  }
+  // The relative mask is the last one, so it is the second of a pair.
+  if (stack.relative_bias)
+    settings.push_back(options + ".mask" + (is_joined ? ".second" : "") + ".table = &tables." + relative + ";");
+  return settings;
+}
+
+std::string relative_table(const Stack& stack) { return stack.name + "_relative"; }
+
+void add_relative_table(Program& program, const Stack& stack, const std::string& table, std::size_t tokens,
+                        const std::string& weights) {
+  if (!stack.relative_bias) return;
+  program.tables.push_back("ladon::RelativeTable<" + text_of(stack.model.heads) + ", " + text_of(tokens) + "> " +
+                           table + ";");
+  program.prepare.push_back("ladon::fill_relative_table(tables." + table + ", weights." + weights + ".data, " +
+                            families::buckets_text(stack.relative_bias->buckets) + ");");
+}
+
 double multiply_adds_of(const Stack& stack) {
   const Model& m = stack.model;
   double sum = products_of_attention(m, m.tokens, m.shape().keys);
@@ -106,26 +131,17 @@ void Chain::add_tables(const Layers& layers, const std::string& options) {
                              (count == 1 ? "" : "[" + std::to_string(count) + "]") + ";");
     for (std::size_t i = 0; i < count; ++i)
       append_lines(program.prepare, families::fill_text(stack.rotary[i], rotary_table(stack, i)));
-    const std::size_t kinds = stack.model.kinds.count;
-    if (kinds == 0) settings.push_back(options + ".position.table = &" + rotary_table(stack, 0) + ";");
-    for (std::size_t kind = 0; kind < kinds; ++kind)
-      settings.push_back(options + ".position.table[" + std::to_string(kind) + "] = &" +
-                         rotary_table(stack, count == 1 ? 0 : kind) + ";");
   }
-  if (!stack.relative_bias) return;
-  const auto& [tensor, buckets] = *stack.relative_bias;
-  const std::size_t heads = stack.model.heads;
-  const std::string member =
-      vector(tensor, "ladon::MatrixView<const float, " + text_of(buckets.count) + ", " + text_of(heads) + ">");
-  const std::string table = stack.name + "_relative";
-  program.tables.push_back("ladon::RelativeTable<" + text_of(heads) + ", " + text_of(stack.model.tokens) + "> " +
-                           table + ";");
-  program.prepare.push_back("ladon::fill_relative_table(tables." + table + ", weights." + member + ".data, " +
-                            families::buckets_text(buckets) + ");");
-  // The relative mask is the last one, so it is the second of a pair.
+  if (stack.relative_bias) {
+    const std::string type = "ladon::MatrixView<const float, " + text_of(stack.relative_bias->buckets.count) + ", " +
+                             text_of(stack.model.heads) + ">";
+    add_relative_table(program, stack, relative_table(stack), stack.model.tokens,
+                       vector(stack.relative_bias->tensor, type));
+  }
   const MaskKind& mask = stack.model.mask;
-  const bool is_alone = !stack.attends_memory && !mask.causal && mask.left == all && mask.right == all;
-  settings.push_back(options + ".mask" + (is_alone ? "" : ".second") + ".table = &tables." + table + ";");
+  const bool is_joined = stack.attends_memory || mask.causal || mask.left != all || mask.right != all;
+  const Lines lines = table_settings(stack, options, relative_table(stack), is_joined);
+  settings.insert(settings.end(), lines.begin(), lines.end());
 }
 
 void Chain::apply(const Layers& layers) {

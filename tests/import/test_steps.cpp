@@ -161,7 +161,7 @@ TEST_CASE("a projection behind the layers, a pooler and a tied head") {
   CHECK(classes.results.back().most == 8);
 }
 
-TEST_CASE("batches: texts share a call if no row depends on its place in the call") {
+TEST_CASE("batches: texts share a call if scores depend on the distance of tokens") {
   Stack stack = stack_with("input_ids", {words, families::AddPositions{.table = "places", .rows = 8}});
   stack.pooler = {families::Pool{families::Pooling::mean}};
   const Program shared = program_with(stack);
@@ -172,8 +172,32 @@ TEST_CASE("batches: texts share a call if no row depends on its place in the cal
         std::string::npos);
 
   Stack causal = stack;
-  causal.model.mask.causal = true;
-  const Program apart = program_with(causal);
+  causal.model.mask = {.causal = true, .left = 3};
+  causal.rotary = {{.scaling = {.base = 100}}};
+  causal.model.position = {.width = 2, .positions = 8};
+  const auto limit = [](const Stack& of) { return function(program_with(of), "run_batch").body.back(); };
+  const Lines body = function(program_with(causal), "run_batch").body;
+  CHECK(std::find(body.begin(), body.end(), "    options.position.table = &tables.encoder_rotary;") != body.end());
+  CHECK(limit(causal) == "ladon::for_each_call(texts, 8, share, compute);");  // the table has 8 positions
+  for (const RotaryKind kind : {RotaryKind::dynamic, RotaryKind::longrope}) {
+    Stack scaled = causal;
+    scaled.rotary[0] = {.scaling = {.kind = kind, .factor = 2, .original_positions = 4}, .factors = {1}};
+    CHECK(limit(scaled) == "ladon::for_each_call(texts, 0, share, compute);");
+  }
+
+  Stack relative = stack;
+  relative.model.mask.relative = true;
+  relative.relative_bias = {.tensor = "bias", .buckets = {}};
+  const Program biased = program_with(relative);
+  CHECK(biased.tables == Lines{"ladon::RelativeTable<2, 8> encoder_relative;",
+                               "ladon::RelativeTable<2, 128> encoder_relative_together;"});
+  const Lines biased_body = function(biased, "run_batch").body;
+  CHECK(std::find(biased_body.begin(), biased_body.end(),
+                  "    options.mask.second.table = &tables.encoder_relative_together;") != biased_body.end());
+
+  Stack projected = stack;
+  projected.behind = {families::NormRows{.name = "norm"}};
+  const Program apart = program_with(projected);
   CHECK(function(apart, "run_batch").body ==
         Lines{"const auto compute = [&](const ladon::Texts& part, std::size_t number) {",
               "  const std::size_t rows = run(part.ids, part.lengths[0], weights, workspace.last, workspace.single);",
@@ -187,7 +211,7 @@ TEST_CASE("batches: texts share a call if no row depends on its place in the cal
 
 TEST_CASE("batches of a classifier: the answers") {
   Stack stack = stack_with("input_ids", {words});
-  stack.model.mask.left = 1;  // texts share no calls
+  stack.behind = {families::NormRows{.name = "norm"}};  // texts share no calls
   stack.head = {families::LinearRows{"classifier", 3}};
   const auto body = [&] { return function(program_with(stack), "run_batch").body; };
   CHECK(body() == Lines{"const auto compute = [&](const ladon::Texts& part, std::size_t number) {",

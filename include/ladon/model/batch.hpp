@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batches: many texts in few calls of an encoder. Consecutive short texts share a call, in which a mask of bits keeps
-// them apart, so no text is padded. A longer text has a call of its own.
+// them apart, so no text is padded. A longer text has a call of its own. The encoder may be causal.
 //     for_each_call(texts, most, share, compute)      divides the texts among calls, and the calls among threads
 //     run_together<Stack>(..)                         one call for several texts
 //
@@ -76,11 +76,29 @@ constexpr void for_each_call(const Texts& texts, std::size_t most, Share share, 
   }
 }
 
-// Returns the model of calls for several texts, with at most `tokens` tokens. Its layers have the same weights.
+// Returns the model of calls for several texts, with at most `tokens` tokens. Its layers have the same weights. The
+// mask of bits is joined with the masks of `model`. Preconditions: scores depend on positions only through the distance
+// of key and query (rotary tables, mask::Relative, mask::Alibi, windows, causal masks), and a rotary table has `tokens`
+// positions.
 constexpr Model model_of_texts(Model model, std::size_t tokens) noexcept {
   model.tokens = tokens;
   model.mask.bits = true;
+  // A window as wide as the call hides no key, and mask::Window rejects wider ones.
+  if (model.mask.left >= tokens) model.mask.left = all;
+  if (model.mask.right >= tokens) model.mask.right = all;
   return model;
+}
+
+// Returns the member `bits` in the data of mask::Bits, or of masks that are joined with it (mask/policy.hpp).
+template <class Data>
+constexpr auto& bits_of(Data& data) noexcept {
+  if constexpr (requires { data.bits; }) {
+    return data.bits;
+  } else if constexpr (requires { data.second.bits; }) {
+    return data.second.bits;
+  } else {
+    return bits_of(data.first);
+  }
 }
 
 // The memory of a call for several texts. `Stack` is an Encoder of model_of_texts(.., Tokens).
@@ -91,9 +109,10 @@ struct TextsWorkspace {
 };
 
 // Computes all layers for the rows `x` [tokens][model] of several texts, which have at most `Tokens` tokens together.
+// `options` has the tables of the model. The first token of a text has the position of its row, not position 0.
 template <class Stack, std::size_t Tokens>
 constexpr void run_together(const Texts& texts, const float* x, const typename Stack::Weights& weights, float* y,
-                            TextsWorkspace<Stack, Tokens>& workspace) noexcept {
+                            TextsWorkspace<Stack, Tokens>& workspace, typename Stack::Options options = {}) noexcept {
   for_each_text(texts, [&](const BatchText& text) {
     auto& row = workspace.may_see[text.first];
     std::fill(std::begin(row), std::end(row), 0u);
@@ -101,9 +120,8 @@ constexpr void run_together(const Texts& texts, const float* x, const typename S
     for (std::size_t query = text.first + 1; query < text.first + text.tokens; ++query)
       std::copy(std::begin(row), std::end(row), workspace.may_see[query]);
   });
-  typename Stack::Options options{};
   options.tokens = texts.tokens();
-  options.mask.bits = workspace.may_see;
+  bits_of(options.mask) = workspace.may_see;
   Stack::run(x, weights, y, workspace.layers, options);
 }
 
