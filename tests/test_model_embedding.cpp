@@ -123,6 +123,38 @@ TEST_CASE("positions, types of tokens, and a row for all tokens are added") {
   CHECK(same_bits(without_types, with_row));
 }
 
+TEST_CASE("sinusoids that alternate (VideoMAE), and sinusoids whose last angle is p / 10000 (XGLM)") {
+  constexpr std::size_t rows = 70;
+  const auto check = []<std::size_t Width>(std::integral_constant<std::size_t, Width>) {
+    const auto alternating = std::make_unique<ladon::PositionTable<rows, Width>>();
+    const auto closed = std::make_unique<ladon::PositionTable<rows, Width>>();
+    ladon::fill_sinusoids(*alternating, {.interleaved = true});
+    ladon::fill_sinusoids(*closed, {.closed = true});
+    constexpr std::size_t half = Width / 2;
+    const auto is_near = [](float actual, double expected) {
+      CHECK(std::abs(static_cast<double>(actual) - expected) <= 0x1p-24 * std::abs(expected) + 1e-14 * rows);
+    };
+    for (std::size_t p = 0; p < rows; ++p) {
+      const auto position = static_cast<double>(p);
+      for (std::size_t i = 0; i < Width; ++i) {
+        const double angle = position / std::pow(10000.0, 2 * static_cast<double>(i / 2) / Width);
+        is_near(alternating->rows[p][i], i % 2 == 0 ? std::sin(angle) : std::cos(angle));
+      }
+      for (std::size_t i = 0; i < half; ++i) {
+        const double angle =
+            half == 1 ? position : position * std::exp(-std::log(10000.0) * static_cast<double>(i) / (half - 1));
+        is_near(closed->rows[p][i], std::sin(angle));
+        is_near(closed->rows[p][half + i], std::cos(angle));
+      }
+      if (Width % 2 == 1) CHECK(closed->rows[p][Width - 1] == 0);
+    }
+  };
+  check(std::integral_constant<std::size_t, 1>{});
+  check(std::integral_constant<std::size_t, 2>{});
+  check(std::integral_constant<std::size_t, 6>{});
+  check(std::integral_constant<std::size_t, 33>{});
+}
+
 TEST_CASE("sinusoids: first all sines, then all cosines") {
   const auto check = []<std::size_t Rows, std::size_t Width>(std::integral_constant<std::size_t, Rows>,
                                                              std::integral_constant<std::size_t, Width>) {

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <ladon/model/attention_pool.hpp>
 #include <ladon/model/convolution.hpp>
 #include <ladon/model/group_norm.hpp>
 #include <ladon/model/patches.hpp>
@@ -63,6 +64,20 @@ constexpr std::array<float, 6> prepared() {
   return turned;
 }
 static_assert(prepared() == std::array<float, 6>{6, 8, 0, 3, 5, 0});
+
+// All scores are 0, so the attention is the mean of the rows. The feed-forward network adds 1 and 2.
+constexpr std::array<float, 2> pooled() {
+  using Part = ladon::AttentionPool<ladon::Model{.tokens = 2, .model = 2, .heads = 1, .feed_forward = 1}>;
+  const float x[] = {1, 2, 5, 8}, zeros[2] = {}, no_bias[6] = {}, unit[] = {1, 0, 0, 1}, ones[] = {1, 1}, one[] = {1},
+              two[] = {1, 2};
+  const float in_proj[] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1};
+  Part::Workspace workspace{};
+  std::array<float, 2> y{};
+  Part::run(x, {zeros, {{in_proj, no_bias}, {unit, zeros}}, {ones, zeros}, {zeros, one}, {two, zeros}}, y.data(),
+            workspace);
+  return y;
+}
+static_assert(near(pooled()[0], 4) && near(pooled()[1], 7));
 
 }  // namespace
 

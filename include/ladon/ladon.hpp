@@ -12,6 +12,7 @@
 #include <ladon/mask.hpp>
 #include <ladon/model.hpp>
 #include <ladon/model/activation.hpp>
+#include <ladon/model/attention_pool.hpp>
 #include <ladon/model/batch.hpp>
 #include <ladon/model/convolution.hpp>
 #include <ladon/model/embedding.hpp>

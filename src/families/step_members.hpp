@@ -67,6 +67,10 @@ void visit_members(Is<Pool> auto& s, auto&& visit) {
   visit("step", "pool"), visit("pooling", s.pooling), visit("from", s.from), visit("tokens", s.tokens);
   visit("behind_first", s.behind_first);
 }
+void visit_members(Is<AttentionPool> auto& s, auto&& visit) {
+  visit("step", "attention_pool"), visit("name", s.name), visit("heads", s.heads);
+  visit("feed_forward", s.feed_forward), visit("activation", s.activation), visit("epsilon", s.epsilon);
+}
 void visit_members(Is<LinearPair> auto& s, auto&& visit) {
   visit("step", "linear_pair"), visit("first", s.first), visit("second", s.second), visit("outputs", s.outputs);
 }

@@ -64,6 +64,15 @@ struct TensorReader {
   void operator()(const GroupNormRows& s) { add_linear(s.name, {features}, Bias::with); }
   void operator()(const TimeSeriesPatches& s) { features = s.patch; }
   void operator()(const Pool& s) { features *= s.behind_first ? 2 : 1; }
+  void operator()(const AttentionPool& s) {
+    const std::size_t width = features;
+    add(s.name + ".probe", {width});
+    add(s.name + ".attention.in_proj_weight", {3 * width, width}), add(s.name + ".attention.in_proj_bias", {3 * width});
+    add_linear(s.name + ".attention.out_proj", {width, width}, Bias::with);
+    add_linear(s.name + ".layernorm", {width}, Bias::with);
+    add_linear(s.name + ".mlp.fc1", {s.feed_forward, width}, Bias::with);
+    add_linear(s.name + ".mlp.fc2", {width, s.feed_forward}, Bias::with);
+  }
   void operator()(const LinearPair& s) {
     const std::size_t inputs = features;
     for (const std::string& name : {s.first, s.second}) add_linear(name, {s.outputs, inputs}, Bias::with);
@@ -84,6 +93,12 @@ void add_prefix(std::vector<Step>& steps, const std::string& prefix) {
     if constexpr (requires { add_prefix(member, prefix); }) add_prefix(member, prefix);
   };
   for (Step& step : steps) std::visit([&](auto& s) { visit_members(s, visit_member); }, step);
+}
+
+std::vector<NamedShape> tensors_of(const Step& step, std::size_t features) {
+  TensorReader reader{.features = features};
+  std::visit(reader, step);
+  return std::move(reader.tensors);
 }
 
 std::vector<NamedShape> tensors_of(const Stack& stack) {

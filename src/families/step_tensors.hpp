@@ -20,6 +20,8 @@ struct NamedShape {
 // Returns the tensors that the steps before and behind the layers of a stack read. A checkpoint may have them with more
 // or fewer dimensions of length 1 in front.
 std::vector<NamedShape> tensors_of(const Stack& stack);
+// Returns the tensors of one step that reads rows of `features` numbers.
+std::vector<NamedShape> tensors_of(const Step& step, std::size_t features);
 
 // Adapts the steps to what a checkpoint has. Removes the pooler if the checkpoint lacks it, as many checkpoints do.
 // Replaces tables that the checkpoint of a decoder lacks, and uses the table that its head has.

@@ -149,6 +149,17 @@ struct Pool {
       false;  // the first of all rows stands before the result: a row of twice as many features (DINOv2)
 };
 
+// All rows -> one row: the attention of a learned query, and a feed-forward network (ladon::AttentionPool, SigLIP). The
+// tensors are NAME.probe, those of PyTorch's MultiheadAttention NAME.attention, NAME.layernorm, NAME.mlp.fc1 and
+// NAME.mlp.fc2.
+struct AttentionPool {
+  std::string name;
+  std::size_t heads = 1;
+  std::size_t feed_forward = 0;
+  Activation activation = Activation::gelu_tanh;
+  float epsilon = 1e-6f;
+};
+
 // The mean of two linear maps: of row 0 by `first`, and of row 1 by `second` -> one row (DeiT's head with a teacher).
 struct LinearPair {
   std::string first, second;
@@ -174,13 +185,14 @@ struct Softcap {
   float cap = 1;
 };
 
-using Step =
-    std::variant<Lookup, DropToken, AddPositions, AddRow, NormRows, LinearRows, Patches, Prepend, Frames, ConvolveRows,
-                 GroupNormRows, Apply, TimeSeriesPatches, Pool, LinearPair, UnitLength, TiedHead, Scale, Softcap>;
+using Step = std::variant<Lookup, DropToken, AddPositions, AddRow, NormRows, LinearRows, Patches, Prepend, Frames,
+                          ConvolveRows, GroupNormRows, Apply, TimeSeriesPatches, Pool, AttentionPool, LinearPair,
+                          UnitLength, TiedHead, Scale, Softcap>;
 
 // Returns whether the step makes one row of several.
 inline bool makes_one_row(const Step& step) {
-  return std::holds_alternative<Pool>(step) || std::holds_alternative<LinearPair>(step);
+  return std::holds_alternative<Pool>(step) || std::holds_alternative<AttentionPool>(step) ||
+         std::holds_alternative<LinearPair>(step);
 }
 
 // The steps before the layers of a stack. Without steps, `missing` says what Ladon lacks.

@@ -266,6 +266,9 @@ void siglip_vision_at(Config& config, Description& description, const std::strin
   description.outside = {"embeddings of patches", "head: attention of a learned query"};
   set_image(stack, (prefix + "embeddings.patch_embedding").c_str(), read_patches(config, 224, 16), {},
             prefix + "embeddings.position_embedding.weight");
+  if (config.flag("", {"vision_use_head"}, true))
+    stack.pooler = {AttentionPool{prefix + "head", stack.model.heads, stack.model.feed_forward, stack.model.activation,
+                                  stack.epsilon}};
   add_stack(description, std::move(stack), config);
 }
 void siglip_vision(Config& config, Description& description) { siglip_vision_at(config, description, ""); }
@@ -294,10 +297,14 @@ void clip(Config& config, Description& description) {
 
 void siglip(Config& config, Description& description) {
   both<siglip_text_at, siglip_vision_at>(config, description);
-  if (classifies(config))
-    description.stacks[0].head = {Pool{}, classifier(config)};
-  else
+  Stack& vision = description.stacks.back();
+  if (classifies(config)) {
+    vision.pooler.clear();
+    vision.head = {Pool{}, classifier(config)};
+  } else {
     description.stacks[0].head = {UnitLength{}};
+    if (!vision.pooler.empty()) vision.head = {UnitLength{}};
+  }
 }
 
 constexpr Family vision_families[] = {

@@ -244,10 +244,12 @@ void Chain::apply(const families::AddPositions& step) {
   const std::string extents = std::to_string(step.rows) + ", " + std::to_string(rows.width);
   std::string table;
   if (step.table.empty()) {
-    if (step.interleaved || step.closed) throw Unsupported("Ladon lacks the sinusoids of its positions");
     table = "tables." + scene_.names.name_of(place_ + ".positions");
     scene_.program.tables.push_back("ladon::PositionTable<" + extents + "> " + table.substr(7) + ";");
-    scene_.program.prepare.push_back("ladon::fill_sinusoids(" + table + ");");
+    const std::string kind = step.interleaved ? ".interleaved = true" : "";
+    const std::string closed = step.closed ? (kind.empty() ? ".closed = true" : ", .closed = true") : "";
+    scene_.program.prepare.push_back("ladon::fill_sinusoids(" + table +
+                                     (kind.empty() && closed.empty() ? "" : ", {" + kind + closed + "}") + ");");
   } else {
     table = "weights." + vector(step.table, "ladon::MatrixView<const float, " + extents + ">");
   }

@@ -69,6 +69,7 @@ class Chain {
   void apply(const families::Apply& step);
   void apply(const families::TimeSeriesPatches& step);
   void apply(const families::Pool& step);
+  void apply(const families::AttentionPool& step);
   void apply(const families::LinearPair& step);
   void apply(const families::UnitLength& step);
   void apply(const families::TiedHead& step);

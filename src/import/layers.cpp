@@ -50,10 +50,15 @@ double products_of_attention(const Model& m, std::size_t queries, std::size_t ke
 
 }  // namespace
 
+std::string model_text(const Model& model, PrecisionKind precision) {
+  std::string text = families::model_text(model);
+  if (precision != PrecisionKind::float32) text.insert(text.size() - 1, "    " + precision_member(precision) + ",\n");
+  return text;
+}
+
 std::string namespace_of(const Stack& stack, PrecisionKind precision, bool writes_texts) {
-  std::string model = families::model_text(stack.model);
-  if (precision != PrecisionKind::float32) model.insert(model.size() - 1, "    " + precision_member(precision) + ",\n");
-  std::string text = "namespace " + stack.name + " {\n\ninline constexpr ladon::Model model" + model +
+  std::string text = "namespace " + stack.name + " {\n\ninline constexpr ladon::Model model" +
+                     model_text(stack.model, precision) +
                      ";\nusing Stack = ladon::" + (stack.attends_memory ? "Decoder" : "Encoder") + "<model>;\n";
   if (!stack.rotary.empty())
     text += "using RotaryTable = ladon::RotaryTable<" + text_of(stack.model.position.positions) + ", " +

@@ -8,6 +8,9 @@
 
 namespace ladon::import {
 
+// Returns the initialiser of a model with weights of this precision.
+std::string model_text(const Model& model, PrecisionKind precision);
+
 // Returns the namespace of a stack: its model, its class, and the type of its rotary tables.
 std::string namespace_of(const families::Stack& stack, PrecisionKind precision, bool writes_texts);
 

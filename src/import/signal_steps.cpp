@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "chain.hpp"
+#include "layers.hpp"
 #include "safetensors.hpp"
+#include "step_tensors.hpp"
 
 namespace ladon::import {
 
@@ -159,6 +161,46 @@ void Chain::apply(const families::GroupNormRows& step) {
                  rows.at + ", " + rows.at + ");");
   activate(step.after, rows.at);
   note("group norm " + step.name);
+}
+
+void Chain::apply(const families::AttentionPool& step) {
+  if (step.heads == 0 || rows.width % step.heads != 0 || step.feed_forward == 0)
+    throw Unsupported("the attention pool " + files::in_quotes(step.name) + " needs heads that divide its " +
+                      std::to_string(rows.width) + " features, and a feed_forward of at least 1");
+  if (step.activation == Activation::xielu)
+    throw Unsupported("the attention pool " + files::in_quotes(step.name) + " has an activation with learned numbers");
+  scene_.program.headers.insert("model/attention_pool.hpp");
+  const std::string member = scene_.names.name_of(step.name), type = type_name(member), at = "weights." + member;
+  const Model model{.tokens = rows.most,
+                    .model = rows.width,
+                    .heads = step.heads,
+                    .feed_forward = step.feed_forward,
+                    .activation = step.activation};
+  const std::string name = identifier(type) + "_model";
+  // Both widths are inputs of linear maps.
+  const PrecisionKind precision = precision_of(rows.width % 8 == 0 ? step.feed_forward : rows.width);
+  scene_.program.parts += "inline constexpr ladon::Model " + name + model_text(model, precision) + ";\nusing " + type +
+                          " = ladon::AttentionPool<" + name + ">;\n";
+  const auto take = [&](const char* part, const char* to) {
+    return "ladon::safetensors::take(file, " + literal(step.name + part) + ", " + at + to + ");";
+  };
+  scene_.program.weights.push_back({type + "::Weights",
+                                    member,
+                                    step.name + ".*",
+                                    {take(".probe", ".query"),
+                                     at + ".attention = ladon::safetensors::load<" + type + "::Attention>(file, " +
+                                         literal(step.name + ".attention") + ");",
+                                     take(".layernorm", ".norm"), at + ".norm.epsilon = " + text_of(step.epsilon) + ";",
+                                     take(".mlp.fc1", ".linear1"), take(".mlp.fc2", ".linear2")}});
+  for (const families::NamedShape& tensor : families::tensors_of(families::Step(step), rows.width))
+    scene_.program.used.insert(tensor.name);
+  scene_.program.workspace.push_back(type + "::Workspace " + member + ";");
+  const std::string to = target(1, rows.width);
+  body.push_back(type + "::run(" + rows.at + ", " + at + ", " + to + ", workspace." + member +
+                 (rows.fixed ? "" : ", " + rows.count) + ");");
+  note("attention pool " + step.name,
+       static_cast<double>(2 * rows.width * ((rows.most + 1) * (rows.width + 1) + step.feed_forward)));
+  rows = {.at = to, .count = "1", .most = 1, .width = rows.width, .fixed = true};
 }
 
 void Chain::apply(const families::TimeSeriesPatches& step) {

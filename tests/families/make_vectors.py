@@ -357,6 +357,8 @@ def record(model, paths, inputs):
     for hook in hooks:
         hook.remove()
     found["last"] = rows(first_of(output))
+    if "pixel_values" in inputs and getattr(output, "pooler_output", None) is not None:
+        found["pooled"] = rows(output.pooler_output)
     if getattr(output, "encoder_last_hidden_state", None) is not None:
         found["encoder_last"] = rows(output.encoder_last_hidden_state)
         found.setdefault("memory", found["encoder_last"].clone())
@@ -410,9 +412,10 @@ MAKERS = {name: (make, name) for name in FAMILIES}
 MAKERS |= {"decode_" + name: (make_text, name) for name in ("llama", "gpt2", "qwen2", "mistral", "gemma3", "olmo2")}
 MAKERS |= {"form_" + name: (make_form, name) for name in ("sharded", "float32", "bfloat16", "float16")}
 
-# The folders of tests/data/families, which have the sizes `tiny`. Together they have all features of models.
+# The folders of tests/data/families, which have the sizes `tiny`. Together they have all features of models, and the
+# pooler of siglip_vision.
 SELECTION = ("gpt2", "codegen", "gpt_neox", "gemma3", "olmo2", "cohere_norms", "t5", "beit", "modernbert", "apertus",
-             "dinov3", "nanochat", "timesfm")
+             "dinov3", "nanochat", "siglip_vision", "timesfm")
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -251,6 +251,49 @@ TEST_CASE("a pooler whose tensors the checkpoint lacks is left out") {
   CHECK(member(program, "dense").empty());
 }
 
+TEST_CASE("a pooler that is the attention of a learned query") {
+  Stack stack = stack_with("input_ids", {words});
+  stack.pooler = {families::AttentionPool{.name = "head", .heads = 2, .feed_forward = 3}};
+  const Program program = program_with(stack, {}, PrecisionKind::bfloat16);
+  CHECK(function(program, "pool").body == Lines{"Head::run(last, weights.head_, pooled, workspace.head_, rows);"});
+  CHECK(function(program, "pool").signature.find("std::size_t rows, ") != std::string::npos);
+  CHECK(program.parts.find(
+            "inline constexpr ladon::Model head_model{\n    .tokens = 8,\n    .model = 4,\n    .heads = 2,\n"
+            "    .feed_forward = 3,\n    .activation = ladon::Activation::gelu_tanh,\n"
+            "    .precision = ladon::PrecisionKind::bfloat16,\n};\n"
+            "using Head = ladon::AttentionPool<head_model>;\n") != std::string::npos);
+  const auto head = std::find_if(program.weights.begin(), program.weights.end(),
+                                 [](const Member& each) { return each.name == "head_"; });
+  REQUIRE(head != program.weights.end());
+  CHECK(head->type == "Head::Weights");
+  CHECK(head->load ==
+        Lines{"ladon::safetensors::take(file, \"head.probe\", weights.head_.query);",
+              "weights.head_.attention = ladon::safetensors::load<Head::Attention>(file, \"head.attention\");",
+              "ladon::safetensors::take(file, \"head.layernorm\", weights.head_.norm);",
+              "weights.head_.norm.epsilon = 1e-06f;",
+              "ladon::safetensors::take(file, \"head.mlp.fc1\", weights.head_.linear1);",
+              "ladon::safetensors::take(file, \"head.mlp.fc2\", weights.head_.linear2);"});
+  for (const char* tensor : {"head.probe", "head.attention.in_proj_weight", "head.attention.out_proj.bias"})
+    CHECK(program.used.contains(tensor));
+
+  stack.pooler = {families::AttentionPool{.name = "head", .heads = 3, .feed_forward = 3}};
+  CHECK(examples::error_of<safetensors::Error>([&] { (void)program_with(stack); }) ==
+        R"(config.json: "model_type" is "test": the attention pool "head" needs heads that divide its 4 features, )"
+        "and a feed_forward of at least 1");
+}
+
+TEST_CASE("sinusoids of each kind") {
+  const auto prepare = [](const families::AddPositions& positions) {
+    const Program program = program_with(stack_with("input_ids", {words, positions}));
+    REQUIRE(program.prepare.size() == 1);
+    return program.prepare[0];
+  };
+  CHECK(prepare({.rows = 8}) == "ladon::fill_sinusoids(tables.positions);");
+  CHECK(prepare({.rows = 8, .interleaved = true}) == "ladon::fill_sinusoids(tables.positions, {.interleaved = true});");
+  CHECK(prepare({.rows = 10, .first = 2, .closed = true}) ==
+        "ladon::fill_sinusoids(tables.positions, {.closed = true});");
+}
+
 TEST_CASE("errors name the model and what it lacks") {
   const auto error = [](const Stack& stack, const families::Tensors& tensors) {
     return examples::error_of<safetensors::Error>([&] { (void)program_with(stack, tensors); });

@@ -162,6 +162,16 @@ struct UseInputs {
   }
 };
 
+// What a model computes behind its layers.
+constexpr ladon::Model pool{
+    .tokens = 9, .model = 16, .heads = 2, .feed_forward = 24, .precision = ladon::PrecisionKind::int8};
+struct UsePool {
+  using Pool = ladon::AttentionPool<pool>;
+  static void run(const float* from, const Pool::Weights& weights, float* to, Pool::Workspace& workspace) {
+    Pool::run(from, weights, to, workspace, 7);
+  }
+};
+
 // The functions that belong to no class.
 struct UseFunctions {
   static bool run(const ladon::Linear<8, 16>& linear, const float (&from)[16], float (&to)[8],

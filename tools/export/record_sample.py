@@ -4,8 +4,9 @@
     python3 record_sample.py FOLDER OUT.safetensors
 
 FOLDER         config.json and the weights, as save_pretrained writes them
-OUT            gets the tensors given.NAME (random inputs), last (the last hidden state of the first item), and answer
-               (the logits, if config.json names an architecture For...Classification...)
+OUT            gets the tensors given.NAME (random inputs), last (the last hidden state of the first item), answer (the
+               logits, if config.json names an architecture For...Classification...), and pooled (the output of the
+               pooler, if the model reads images and has no head)
 
 Needs torch, transformers and safetensors. `./dev import FOLDER --check` runs this script if FOLDER has no
 io.safetensors.
@@ -45,7 +46,8 @@ def inputs_of(model, config):
         inputs = {name: ids}
     elif name == "pixel_values":
         channels = getattr(config, "num_channels", 3)
-        inputs = {name: torch.randn(1, channels, *sizes_of(config.image_size), generator=random)}
+        frames = [config.num_frames] if hasattr(config, "num_frames") else []
+        inputs = {name: torch.randn(1, *frames, channels, *sizes_of(config.image_size), generator=random)}
     elif name == "input_features" and hasattr(config, "max_source_positions"):
         inputs = {name: torch.randn(1, config.num_mel_bins, 2 * config.max_source_positions, generator=random)}
     elif name == "input_values" and hasattr(config, "num_mel_bins"):
@@ -73,12 +75,18 @@ def rows(tensor):
 
 def record(folder):
     config = transformers.AutoConfig.from_pretrained(folder)
-    model = transformers.AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
+    model, loaded = transformers.AutoModel.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
+    model.eval()
     inputs = inputs_of(model, config)
     found = {"given." + name: value.contiguous() for name, value in inputs.items()}
     architecture = first(config.architectures or [""])
     with torch.no_grad():
-        found["last"] = rows(model(**inputs).last_hidden_state)
+        output = model(**inputs)
+        found["last"] = rows(output.last_hidden_state)
+        pooled = getattr(output, "pooler_output", None)
+        # A pooler that the checkpoint lacks has random weights.
+        if pooled is not None and "pixel_values" in inputs and "For" not in architecture and not loaded["missing_keys"]:
+            found["pooled"] = pooled[0].float().clone()  # it may be a row of last
         if "Classification" in architecture:
             whole = getattr(transformers, architecture).from_pretrained(folder, dtype=torch.float32).eval()
             found["answer"] = whole(**inputs).logits[0].float().contiguous()

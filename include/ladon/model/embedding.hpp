@@ -110,21 +110,29 @@ constexpr void add_positions(const PositionTable<Rows, Width>& table, std::size_
   }
 }
 
-// Fills the table with sinusoids (arXiv 1706.03762, section 3.5), in the order of BART and Marian: first all sines,
-// then all cosines.
-//     angle(p, i) = p / 10000^(2 i / Width)    row p = sin(angle(p, 0)), .., cos(angle(p, 0)), ..
-//
-// With an odd width, there is one sine more.
+// The sinusoids of a table (arXiv 1706.03762, section 3.5). A row has n sines and n cosines of the angles
+//     angle(p, i) = p / 10000^(2 i / Width), or with `closed` p / 10000^(i / (n - 1)), for the row p and i < n
+struct SinusoidKind {
+  bool interleaved = false;  // sine, cosine, sine, .. (VideoMAE); otherwise all sines, then all cosines (BART, Marian)
+  bool closed = false;       // the last angle is p / 10000 (fairseq, XGLM)
+};
+
+// Fills the table with sinusoids. With an odd width, there is one sine more, or with `closed` a 0 at the end.
 template <std::size_t Rows, std::size_t Width>
-constexpr void fill_sinusoids(PositionTable<Rows, Width>& table) noexcept {
-  constexpr std::size_t sines = (Width + 1) / 2;
+constexpr void fill_sinusoids(PositionTable<Rows, Width>& table, SinusoidKind kind = {}) noexcept {
+  const std::size_t sines = kind.closed ? Width / 2 : (Width + 1) / 2;
+  const double steps = !kind.closed ? static_cast<double>(Width) / 2 : sines > 1 ? static_cast<double>(sines - 1) : 1;
   for (std::size_t i = 0; i < sines; ++i) {
-    const double frequency = detail::vec::power_double(10000, -2 * static_cast<double>(i) / static_cast<double>(Width));
+    const std::size_t sine = kind.interleaved ? 2 * i : i, cosine = kind.interleaved ? 2 * i + 1 : sines + i;
+    const double frequency = detail::vec::power_double(10000, -static_cast<double>(i) / steps);
     for (std::size_t p = 0; p < Rows; ++p) {
       const auto angle = detail::vec::cosine_and_sine(detail::vec::unfused(static_cast<double>(p) * frequency));
-      table.rows[p][i] = static_cast<float>(angle.sine);
-      if (sines + i < Width) table.rows[p][sines + i] = static_cast<float>(angle.cosine);
+      table.rows[p][sine] = static_cast<float>(angle.sine);
+      if (cosine < Width) table.rows[p][cosine] = static_cast<float>(angle.cosine);
     }
+  }
+  if (kind.closed && Width % 2 == 1) {
+    for (std::size_t p = 0; p < Rows; ++p) table.rows[p][Width - 1] = 0;
   }
 }
 

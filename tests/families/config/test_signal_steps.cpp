@@ -166,7 +166,10 @@ TEST_CASE("models of texts and images") {
   check_input(siglip.stacks[1], "pixel_values",
               {patches("vision_model.embeddings.patch_embedding"),
                "add_positions table=vision_model.embeddings.position_embedding.weight rows=16"});
-  CHECK((siglip.stacks[1].pooler.empty() && siglip.stacks[1].head.empty()));  // the attention of a learned query
+  check(siglip.stacks[1].pooler, {"attention_pool name=vision_model.head heads=4 feed_forward=3072"});
+  check(siglip.stacks[1].head, {"unit_length"});
+  const std::string other = R"("vision_use_head": false, "image_size": 16, "patch_size": 4)";
+  CHECK(stack(small("siglip_vision_model", other)).pooler.empty());
 }
 
 TEST_CASE("parts of models of texts and images") {

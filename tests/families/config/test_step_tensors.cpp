@@ -19,7 +19,6 @@ constexpr const char* unused[] = {
     "masked_spec_embed",  // the row of a sound that training hides
     "contact_head.",      // of EsmModel.predict_contacts
     ".inv_freq",          // a constant
-    "head.",              // SigLIP's attention of a learned query, which steps lack
 };
 
 // Returns a shape without the dimensions of length 1 in front.
