@@ -187,6 +187,15 @@ void check() {
   }
 }
 
+// A model may name the sizes of its caches.
+constexpr Model with_caches = [] {
+  Model model = with_kinds;
+  model.keys = capacity, model.window_keys = capacity + 5;
+  return model;
+}();
+static_assert(ladon::model_of_texts(with_caches, most).shape().keys == most);
+static_assert(ladon::model_of_texts(with_caches, most).window_keys == 0);
+
 }  // namespace
 
 TEST_CASE("texts share a call: rotary positions") { check<with_rotary>(); }

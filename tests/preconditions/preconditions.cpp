@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <string_view>
 
 #include <ladon/ladon.hpp>
@@ -45,6 +46,21 @@ void convolve(const float* x, std::size_t rows, float* y) {
   const std::array<float, 2> weight{};
   const std::array<float, 1> bias{};
   Part::run(x, rows, {weight, bias}, y, workspace);
+}
+
+// Divides texts of these lengths into calls.
+void divide(std::initializer_list<std::size_t> lengths) {
+  const std::array<std::int32_t, 6> ids{};
+  ladon::for_each_call({ids.data(), lengths.begin(), lengths.size()}, 5, {}, [](const ladon::Texts&, std::size_t) {});
+}
+
+// Computes texts of these lengths in a call for at most 4 tokens.
+void run_texts(std::initializer_list<std::size_t> lengths) {
+  using Stack = ladon::Encoder<ladon::model_of_texts({.tokens = 8, .model = 2, .heads = 1, .feed_forward = 1}, 4)>;
+  static ladon::TextsWorkspace<Stack, 4> workspace;
+  static std::array<float, 16> x, y;
+  const Stack::Weights weights{};
+  ladon::run_together<Stack>({nullptr, lengths.begin(), lengths.size()}, x.data(), weights, y.data(), workspace);
 }
 
 template <class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::Unrotated>
@@ -235,6 +251,10 @@ int main(int, char** arguments) {
   if (broken == "convolution_rows") convolve(x.data(), 7, y.data());
   if (broken == "convolution_in_place") convolve(x.data(), 6, x.data());
   if (broken == "convolution") convolve(x.data(), 6, y.data());  // allowed
+  if (broken == "empty_text") divide({3, 0, 2});
+  if (broken == "empty_first_text") divide({0, 2});
+  if (broken == "texts") divide({3, 1, 2});  // allowed
+  if (broken == "texts_of_a_call") run_texts({2, 3});
   if (broken == "first_position") run_before_the_first_position();
   ladon_test::break_in_a_stack(broken);
   std::puts("no check failed");

@@ -66,10 +66,13 @@ constexpr void for_each_call(const Texts& texts, std::size_t most, Share share, 
                 {{"index", share.index}, {"count", share.count}});
   const std::size_t all_tokens = texts.tokens();
   for (std::size_t number = 0, first = 0; number < texts.count;) {
-    std::size_t count = 1, tokens = texts.lengths[number];
-    LADON_EXPECTS(tokens > 0, "ladon: each text has at least one token", {}, {{"text", number}});
-    while (number + count < texts.count && tokens + texts.lengths[number + count] <= most)
-      tokens += texts.lengths[number + count++];
+    std::size_t count = 0, tokens = 0;
+    for (; number + count < texts.count; ++count) {
+      const std::size_t length = texts.lengths[number + count];
+      LADON_EXPECTS(length > 0, "ladon: each text has at least one token", {}, {{"text", number + count}});
+      if (count > 0 && tokens + length > most) break;
+      tokens += length;
+    }
     if (first * share.count / all_tokens == share.index)
       compute(Texts{texts.ids + first, texts.lengths + number, count, texts.types_from(first)}, number);
     number += count, first += tokens;
@@ -78,10 +81,10 @@ constexpr void for_each_call(const Texts& texts, std::size_t most, Share share, 
 
 // Returns the model of calls for several texts, with at most `tokens` tokens. Its layers have the same weights. The
 // mask of bits is joined with the masks of `model`. Preconditions: scores depend on positions only through the distance
-// of key and query (rotary tables, mask::Relative, mask::Alibi, windows, causal masks), and a rotary table has `tokens`
-// positions.
+// of key and query (rotary tables, mask::Relative, mask::Alibi, windows, causal masks), a rotary table has `tokens`
+// positions, and the scale of the scores is not Scale::keys.
 constexpr Model model_of_texts(Model model, std::size_t tokens) noexcept {
-  model.tokens = tokens;
+  model.tokens = tokens, model.keys = 0, model.window_keys = 0;
   model.mask.bits = true;
   // A window as wide as the call hides no key, and mask::Window rejects wider ones.
   if (model.mask.left >= tokens) model.mask.left = all;
@@ -113,6 +116,9 @@ struct TextsWorkspace {
 template <class Stack, std::size_t Tokens>
 constexpr void run_together(const Texts& texts, const float* x, const typename Stack::Weights& weights, float* y,
                             TextsWorkspace<Stack, Tokens>& workspace, typename Stack::Options options = {}) noexcept {
+  options.tokens = texts.tokens();
+  LADON_EXPECTS(options.tokens <= Tokens, "ladon: more tokens than a call for several texts has room for",
+                detail::caller_of(options), {{"tokens", options.tokens}, {"room", Tokens}});
   for_each_text(texts, [&](const BatchText& text) {
     auto& row = workspace.may_see[text.first];
     std::fill(std::begin(row), std::end(row), 0u);
@@ -120,7 +126,6 @@ constexpr void run_together(const Texts& texts, const float* x, const typename S
     for (std::size_t query = text.first + 1; query < text.first + text.tokens; ++query)
       std::copy(std::begin(row), std::end(row), workspace.may_see[query]);
   });
-  options.tokens = texts.tokens();
   bits_of(options.mask) = workspace.may_see;
   Stack::run(x, weights, y, workspace.layers, options);
 }
