@@ -111,6 +111,17 @@ TEST_CASE("AttentionPool: other layouts, norms and biases") {
                    .layout = ladon::LayoutKind::separate_qkv}>();
 }
 
+TEST_CASE("AttentionPool: the masks, positions and scores of the layers do not count") {
+  check_pool<[] {
+    Model model = small;
+    model.mask = {.causal = true, .left = 2, .bits = true};
+    model.position = {.width = 4, .positions = 7};
+    model.score = {.scale = 2, .softcap = 3, .sinks = true};
+    model.kinds = {{.window = 1}, {}};
+    return model;
+  }()>();
+}
+
 TEST_CASE("AttentionPool: reduced weights") {
 #if !LADON_DETERMINISTIC
   check_pool<with(small, PrecisionKind::bfloat16)>();

@@ -21,8 +21,8 @@
 
 namespace LADON_NAMESPACE {
 
-// Reads up to M.tokens rows. Of M, these members count: the sizes, feed_forward, activation, the layout, the kind of
-// the norm, the biases, and the precision.
+// Reads up to M.tokens rows. Of M, these members count: the sizes, feed_forward, activation, the layout,
+// query_key_norm, the kind of the norm, the biases, and the precision.
 template <Model M>
 struct AttentionPool {
   static_assert(M.feed_forward > 0, "ladon: an attention pool needs the hidden width of its feed-forward network");
@@ -31,6 +31,7 @@ struct AttentionPool {
   static constexpr Model attention_model = [] {
     Model model = M.one_layer();
     model.keys = M.tokens, model.tokens = 1;
+    model.mask = {}, model.score = {}, model.position = {};
     return model;
   }();
   using Layout = typename LayoutOf<M>::Type;
