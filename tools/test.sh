@@ -152,6 +152,7 @@ import_test_models() {
   variants='relaxed;simd' optimise=0 import_model "$here/checkpoint/classifier" --wasm "$here/classifier"
   variants=simd optimise=0 import_model "$here/checkpoint/tagger" --wasm "$here/tagger"
   variants=simd optimise=0 import_model "$here/checkpoint/pairs" --wasm "$here/pairs"
+  variants='relaxed;simd' optimise=0 import_model "$root/tests/import/clip" --wasm "$here/clip" --check
 }
 
 test_package() {

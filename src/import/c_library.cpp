@@ -43,9 +43,8 @@ std::string upper(std::string text) {
   return text;
 }
 
-bool is_end(const Result& result) { return result.function != "run"; }
 // Returns whether the function writes the number of rows, too. Otherwise, the result has one row.
-bool has_rows(const Result& result) { return !is_end(result) || result.of_rows; }
+bool has_rows(const Result& result) { return is_run(result) || result.of_rows; }
 
 // The results that C programs compute: `last` and what comes behind it.
 std::vector<const Result*> exported(const Program& program) {
@@ -54,8 +53,6 @@ std::vector<const Result*> exported(const Program& program) {
     if (result.function != "encode" && result.function != "decode") results.push_back(&result);
   return results;
 }
-const Result& run_of(const Program& program) { return *result_of(program, "run"); }
-
 // A function that C programs call.
 struct Entry {
   const Result& result;
@@ -65,9 +62,10 @@ struct Entry {
 std::vector<Entry> entries(const Program& program) {
   std::vector<Entry> all;
   for (const Result* result : exported(program)) {
-    all.push_back({*result, result->function, run_of(program).arguments});
+    const std::vector<Argument>& arguments = run_of(program, *result).arguments;
+    all.push_back({*result, result->function, arguments});
     if (!takes_types(program)) continue;
-    all.push_back({*result, result->function + "_with_types", run_of(program).arguments});
+    all.push_back({*result, result->function + "_with_types", arguments});
     Argument& ids = all[all.size() - 2].arguments[0];
     ids = without_types(ids);
   }
@@ -117,7 +115,7 @@ std::string c_header(const Program& program) {
       ". For C11 and C++.\n#ifndef LADON_MODEL_" + names + "_H\n#define LADON_MODEL_" + names +
       "_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n" + statuses +
       "\n/* The sizes of the largest call. */\n";
-  for (const Argument& argument : run_of(program).arguments)
+  for (const Argument& argument : inputs_of(program))
     if (!argument.fixed)
       text += "#define " + names + "_MOST_" + upper(argument.count) + " " + std::to_string(argument.most) + "\n";
   for (const Result* result : exported(program)) {
@@ -163,24 +161,23 @@ std::string calls(const Program& program, const Entry& entry) {
     const std::string tables = takes_tables(program, any.function) ? "state.tables, " : "";
     return space + any.function + "(" + arguments + "state.weights, " + tables + to + ", memory->parts);\n";
   };
-  const Result& run = run_of(program);
+  const Result& run = run_of(program, result);
   // An input that is shorter than a convolution gives no rows.
-  if (!is_end(result))
-    return "  *last_rows = " + call(run, passed(entry), result.name) +
-           "  if (*last_rows == 0) return LADON_MODEL_BAD_LENGTH;\n";
-  std::string text = "  const std::size_t rows = " + call(run, passed(entry), "memory->last") +
+  if (is_run(result))
+    return "  *" + result.name + "_rows = " + call(run, passed(entry), result.name) + "  if (*" + result.name +
+           "_rows == 0) return LADON_MODEL_BAD_LENGTH;\n";
+  std::string text = "  const std::size_t rows = " + call(run, passed(entry), "memory->" + run.name) +
                      "  if (rows == 0) return LADON_MODEL_BAD_LENGTH;\n";
   // A result behind another one, such as the answer of a pooled row, is computed from it.
   const auto end = [&](const auto& self, const Result& any, const std::string& to) -> std::string {
     const Argument& input = any.arguments[0];
-    if (input.name == "last") {
+    const std::string rows_before = "memory->" + input.name;
+    if (input.name == run.name) {
       const std::string from =
-          input.fixed ? "memory->last + (rows - 1) * " + space + "last_width, " : "memory->last, rows, ";
+          input.fixed ? rows_before + " + (rows - 1) * " + space + run.name + "_width, " : rows_before + ", rows, ";
       return "  " + call(any, from, to);
     }
-    const auto before = std::find_if(program.results.begin(), program.results.end(),
-                                     [&](const Result& other) { return other.name == input.name; });
-    return self(self, *before, "memory->" + input.name) + "  " + call(any, "memory->" + input.name + ", ", to);
+    return self(self, *source_of(program, any), rows_before) + "  " + call(any, rows_before + ", ", to);
   };
   text += end(end, result, result.name);
   return result.of_rows ? text + "  *" + result.name + "_rows = rows;\n" : text;
@@ -194,9 +191,11 @@ std::string c_source(const Program& program) {
                      ".h\"\n\n#include <ladon/model/weight_image.hpp>\n\n#include \"" + name +
                      ".hpp\"\n\nnamespace {\n\n";
   text += "struct alignas(64) Workspace {\n  " + name + "::Workspace parts;\n";
-  if (ends.size() > 1) text += "  float last[" + name + "::most_last_rows * " + name + "::last_width];\n";
+  // The rows that other results are computed from.
   for (const Result* result : ends)
-    if (!has_rows(*result)) text += "  float " + result->name + "[" + std::to_string(result->width) + "];\n";
+    if (std::ranges::any_of(ends, [&](const Result* end) { return source_of(program, *end) == result; }))
+      text += "  float " + result->name + "[" + std::to_string(std::max<std::size_t>(result->most, 1) * result->width) +
+              "];\n";
   text += "};\n\nstruct State {\n  bool started;\n  " + name + "::Weights weights;\n" +
           (has_tables ? "  " + name + "::Tables& tables;\n" : "") + "};\n" +
           // In a variable of their own, the zeros of the tables take no bytes of the library.
@@ -302,10 +301,6 @@ std::string c_checks(const std::vector<Argument>& arguments) {
 }
 
 std::vector<SourceFile> c_library_files(const Program& program) {
-  if (result_of(program, "run") == nullptr)
-    throw files::Error(program.choices.source +
-                       ": C libraries have one model; this folder has several stacks, and --cpp "
-                       "writes a function for each");
   const std::string& name = program.choices.name;
   auto files = cpp_project_files(program);
   std::erase_if(files, [](const SourceFile& file) { return file.name == "main.cpp" || file.name == "CMakeLists.txt"; });
@@ -322,9 +317,8 @@ std::vector<CFunction> c_functions(const Program& program, bool with_types) {
   for (const auto& [result, name, arguments] : entries(program))
     if (!takes_types(program) || with_types != arguments[0].types.empty())
       functions.push_back(
-          {program.choices.name + "_" + name, result.name, result.most, result.width, has_rows(result)});
+          {program.choices.name + "_" + name, result.name, result.most, result.width, has_rows(result), arguments});
   return functions;
 }
-const std::vector<Argument>& c_arguments(const Program& program) { return run_of(program).arguments; }
 
 }  // namespace ladon::import

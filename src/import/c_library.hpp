@@ -22,10 +22,10 @@ struct CFunction {
   std::string result;  // "last"
   std::size_t most = 0, width = 0;
   bool has_rows = false;  // it writes the number of rows, `result`_rows
+  std::vector<Argument> arguments{};
 };
 // The functions with the types of tokens, if the model takes types, have names such as "bert_run_with_types".
 std::vector<CFunction> c_functions(const Program& program, bool with_types);
-const std::vector<Argument>& c_arguments(const Program& program);
 
 // Return the parameters for arguments of the model, and statements that check their lengths and ids.
 std::string c_parameters(const std::vector<Argument>& arguments);

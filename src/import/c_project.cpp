@@ -26,7 +26,7 @@ std::string call(const CFunction& function, const std::string& arguments) {
 std::string main_source(const Program& program) {
   const CFunction function = c_functions(program, false).back();
   std::string inputs, arguments;
-  for (const Argument& argument : c_arguments(program)) {
+  for (const Argument& argument : function.arguments) {
     const bool ids = argument.kind == Kind::ids;
     const std::size_t count = argument.fixed ? argument.most * argument.width
                               : ids          ? 3
@@ -57,24 +57,40 @@ int main(void) {
                  {"@RESULT@", function.result}});
 }
 
-// Returns a program that computes recorded inputs by the C functions, and also writes a sample for NAME_board.
-std::string check_source(const Program& program) {
-  std::string body, arguments, sample;
-  for (const Argument& argument : c_arguments(program)) {
-    body += "  " + read_argument(argument, program.choices.name + "::") + "\n";
-    arguments += pass_argument(argument);
+// Returns the statements that write a sample for NAME_board: the inputs and the result of the last function.
+std::string sample_statements(const CFunction& function) {
+  std::string text =
+      "  if (const char* name = std::getenv(\"LADON_SAMPLE\")) {\n    std::ofstream sample(name, std::ios::binary);\n";
+  for (const Argument& argument : function.arguments)
     for (const std::string& name : {argument.name, argument.types})
       if (!name.empty())
-        sample.append("  put(sample, ").append(name).append(".data(), ").append(name).append(".size());\n");
+        text.append("    put(sample, ").append(name).append(".data(), ").append(name).append(".size());\n");
+  return text + "    put(sample, " + function.result + ", " + function.result + "_rows * " +
+         std::to_string(function.width) + ");\n  }\n";
+}
+
+// Returns the statements that compute the results of a stack, if the file has its inputs.
+std::string stack_statements(const Program& program, const Result& run) {
+  std::string body, arguments;
+  for (const Argument& argument : run.arguments) {
+    body += "  " + read_argument(argument, program.choices.name + "::") + "\n";
+    arguments += pass_argument(argument);
   }
-  std::string last;
-  for (const CFunction& function : c_functions(program, true)) {
+  const std::vector<CFunction> functions = c_functions(program, true);
+  for (const CFunction& function : functions) {
+    if (function.arguments[0].name != run.arguments[0].name) continue;
     body += results(function, "  ") + "  check(" + call(function, arguments) + ");\n  records.add(" +
             files::in_quotes(function.result) + ", " + function.result + ", " + function.result + "_rows, " +
             std::to_string(function.width) + ");\n";
-    last = "  put(sample, " + function.result + ", " + function.result + "_rows * " + std::to_string(function.width) +
-           ");\n";
   }
+  if (functions.back().arguments[0].name == run.arguments[0].name) body += sample_statements(functions.back());
+  return if_given(program, run, body);
+}
+
+// Returns a program that computes recorded inputs by the C functions, and also writes a sample for NAME_board.
+std::string check_source(const Program& program) {
+  std::string body;
+  for (const Result* run : runs_of(program)) body += stack_statements(program, *run);
   return filled(R"(// @MARK@.
 // Computes recorded inputs by the C functions: @NAME@_check FOLDER --inputs IN.safetensors --outputs OUT.safetensors. The
 // file of all weights has the name in the environment variable LADON_WEIGHTS, or else the library has the weights.
@@ -124,9 +140,6 @@ int main(int argc, char** argv) try {
   }
   check(@NAME@_start(weights.get(), bytes));
 @BODY@  records.write();
-  if (const char* name = std::getenv("LADON_SAMPLE")) {
-    std::ofstream sample(name, std::ios::binary);
-  @SAMPLE@@LAST@  }
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "@NAME@_check: %s\n", error.what());
@@ -136,15 +149,13 @@ int main(int argc, char** argv) try {
                 {{"// @MARK@", file_mark(false)},
                  {"@ABILITIES@", takes_types(program) ? ", {.takes_types = true}" : ""},
                  {"@BODY@", body},
-                 {"@SAMPLE@", sample},
-                 {"@LAST@", last},
                  {"@NAME@", program.choices.name}});
 }
 
 std::string board_source(const Program& program) {
   const CFunction function = c_functions(program, true).back();
   std::string reads, arguments;
-  for (const Argument& argument : c_arguments(program)) {
+  for (const Argument& argument : function.arguments) {
     const std::string type = argument.kind == Kind::ids ? "int32_t" : "float";
     const auto read = [&](const std::string& name) {
       reads.append("  static ").append(type).append(" ").append(name);

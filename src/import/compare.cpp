@@ -2,6 +2,7 @@
 #include "compare.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -14,16 +15,18 @@
 namespace ladon::import {
 namespace {
 
-constexpr const char* result_names[] = {"last", "pooled", "answer"};
+// Returns whether a tensor is a result of a program. The results of several stacks have the name of the stack at their
+// end, such as "answer_text".
+bool is_result(const std::string& name) {
+  return std::ranges::any_of(std::array{"last", "pooled", "answer"}, [&](const char* result) {
+    return name == result || name.starts_with(std::string(result) + "_");
+  });
+}
 
 struct ResultTensor {
   std::vector<std::uint64_t> shape;
   std::vector<float> values;
 };
-
-bool has_tensor(const files::Safetensors& file, const char* name) {
-  return file.tensors().find(name) != file.tensors().end();
-}
 
 ResultTensor read_result(const files::Safetensors& file, const std::string& name) {
   const auto found = file.tensors().find(name);
@@ -55,8 +58,8 @@ double largest_error(const std::string& recorded, const std::string& computed) {
   const files::Safetensors recorded_file(files::path_of(recorded)), computed_file(files::path_of(computed));
   double error = 0;
   bool is_compared = false;
-  for (const char* name : result_names) {
-    if (!has_tensor(recorded_file, name)) continue;
+  for (const auto& [name, tensor] : recorded_file.tensors()) {
+    if (!is_result(name)) continue;
     error = std::max(error, error_of(recorded_file, computed_file, name));
     is_compared = true;
   }

@@ -161,14 +161,13 @@ std::string weights_source(const Program& program) {
   return text + "  return weights;\n}\n\n" + closed(program);
 }
 
-Lines call(const Program& program, const Result& result, std::set<std::string>& read) {
+Lines call(const Program& program, const Result& result) {
   Lines lines;
   const std::string space = program.choices.name + "::";
   const std::string passed = takes_tables(program, result.function) ? "weights, tables, " : "weights, ";
-  const bool is_end = result.name.starts_with("pooled") || result.name.starts_with("answer");
-  if (is_end) {
+  if (source_of(program, result) != nullptr) {
     const Argument& input = result.arguments[0];
-    const bool of_last = input.name.starts_with("last");
+    const bool of_last = is_run(*source_of(program, result));
     const std::string rows = input.name + "_rows";
     const std::string from =
         of_last && input.fixed ? input.name + " + (" + rows + " - 1) * " + space + input.name + "_width" : input.name;
@@ -183,7 +182,7 @@ Lines call(const Program& program, const Result& result, std::set<std::string>& 
   }
   std::string arguments;
   for (const Argument& argument : result.arguments) {
-    if (read.insert(argument.name).second) lines.push_back(read_argument(argument, space));
+    lines.push_back(read_argument(argument, space));
     arguments += pass_argument(argument);
   }
   lines.push_back("static float " + result.name + "[" + space + "most_" + result.name + "_rows * " + space +
@@ -212,16 +211,19 @@ std::string main_text(const Program& program) {
           "::load(folder" + other_arguments(program) + ");\n  static " + name + "::Workspace workspace;\n";
   if (!program.tables.empty())
     text += "  static " + name + "::Tables tables;\n  " + name + "::prepare(weights, tables);\n";
-  std::set<std::string> read;
   // The lines behind the prompt of a text.
   const bool has_source = program.generation && program.generation->source;
   const std::string behind_prompt = has_source ? "const auto " + program.generation->ids.name : "static float last[";
-  for (const Result& result : program.results) {
-    if (result.function == "encode") continue;  // `run` calls it
-    for (const std::string& line : call(program, result, read)) {
-      if (line.starts_with(behind_prompt)) text += text_writing(program);
-      text += "  " + line + "\n";
+  for (const Result* run : runs_of(program)) {
+    std::string statements;
+    for (const Result& result : program.results) {
+      if (&run_of(program, result) != run) continue;
+      for (const std::string& line : call(program, result)) {
+        if (line.starts_with(behind_prompt)) statements += text_writing(program);
+        statements += "  " + line + "\n";
+      }
     }
+    text += if_given(program, *run, statements);
   }
   return text +
          "  records.write();\n  return 0;\n} catch (const std::exception& error) {\n"
@@ -306,6 +308,17 @@ std::string pass_argument(const Argument& argument) {
   if (!argument.types.empty()) text += argument.types + ".data(), ";
   const std::string size = argument.name + ".size()";
   return text + size + (argument.width == 1 ? "" : " / " + std::to_string(argument.width)) + ", ";
+}
+
+std::string if_given(const Program& program, const Result& run, const std::string& statements) {
+  if (runs_of(program).size() == 1) return statements;
+  std::string text, condition;
+  for (const Argument& argument : run.arguments)
+    condition += (condition.empty() ? "" : " && ") + std::string("records.") +
+                 (argument.kind == Kind::ids ? "has_ids(" : "has(") + files::in_quotes(argument.name) + ")";
+  std::istringstream lines(statements);
+  for (std::string line; std::getline(lines, line);) text += "  " + line + "\n";
+  return "  if (" + condition + ") {\n" + text + "  }\n";
 }
 
 std::vector<SourceFile> cpp_project_files(const Program& program) {

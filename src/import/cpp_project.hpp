@@ -24,6 +24,9 @@ struct SourceFile {
 std::string read_argument(const Argument& argument, const std::string& space);
 std::string pass_argument(const Argument& argument);
 
+// In a model of several stacks, returns the statements in an `if`: `records` has the inputs of the stack `run`.
+std::string if_given(const Program& program, const Result& run, const std::string& statements);
+
 // Returns NAME.hpp, NAME_weights.hpp, NAME_weights.cpp, main.cpp and CMakeLists.txt.
 std::vector<SourceFile> cpp_project_files(const Program& program);
 

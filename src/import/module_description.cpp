@@ -38,18 +38,20 @@ std::string input(const Argument& argument) {
          "}";
 }
 
-std::string function(const CFunction& called, const Program& program) {
-  return "{" + member("name", called.name.substr(program.choices.name.size() + 1)) + "," +
-         member("result", called.result) + "," + member("most", called.most) + "," + member("width", called.width) +
-         "," + member("hasRows", called.has_rows) + "}";
-}
-
 // Returns the objects of a list, as the members of a JSON array.
 template <class List, class Text>
 std::string array(const List& list, Text&& text) {
   std::string all;
   for (const auto& one : list) all += (all.empty() ? "" : ",") + text(one);
   return "[" + all + "]";
+}
+
+// In a model of several stacks, a function also has the names of its inputs.
+std::string function(const CFunction& called, const Program& program) {
+  const std::string inputs = array(called.arguments, [](const Argument& argument) { return quoted(argument.name); });
+  return "{" + member("name", called.name.substr(program.choices.name.size() + 1)) + "," +
+         member("result", called.result) + "," + member("most", called.most) + "," + member("width", called.width) +
+         "," + member("hasRows", called.has_rows) + (runs_of(program).size() == 1 ? "" : ",\"inputs\":" + inputs) + "}";
 }
 
 std::string texts(const Program& program) {
@@ -72,7 +74,7 @@ SourceFile module_description(const Program& program) {
           file_mark(true) + ".\nset(description [==[{\"ladonModel\":2,\"version\":\"@LADON_VERSION@\"," +
               member("name", name) + ",\"variant\":\"@variant@\"," +
               member("precision", std::string(precision_name(program.choices.precision))) +
-              ",\"inputs\":" + array(c_arguments(program), input) + ",\"functions\":" +
+              ",\"inputs\":" + array(inputs_of(program), input) + ",\"functions\":" +
               array(c_functions(program, false), [&](const CFunction& called) { return function(called, program); }) +
               texts(program) + "}]==])\n"};
 }

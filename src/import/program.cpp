@@ -36,7 +36,7 @@ const families::AddRow* row_of_types(const Step& step) {
   return row != nullptr && !row->ids.empty() ? row : nullptr;
 }
 
-Argument argument_of(const Stack& stack) {
+Argument input_of(const Stack& stack) {
   Argument argument{.name = identifier(stack.input.name)};
   const std::string prefix = argument.name.starts_with("decoder_") ? "decoder_" : "";
   const Step& first = stack.input.steps.front();
@@ -152,6 +152,16 @@ class Builder {
  private:
   [[nodiscard]] std::string suffix(const Stack& stack) const {
     return program_.description.stacks.size() == 1 || stack.attends_memory ? "" : "_" + stack.name;
+  }
+  // Returns the input of a stack. The lengths of several texts have different names.
+  [[nodiscard]] Argument argument_of(const Stack& stack) const {
+    Argument argument = input_of(stack);
+    for (const Stack& other : program_.description.stacks)
+      if (&other != &stack && !argument.fixed && input_of(other).count == argument.count) {
+        argument.count = stack.name + "_" + argument.count;
+        break;
+      }
+    return argument;
   }
   void expect_precision() const {
     for (const auto& [name, tensor] : scene_.tensors)
@@ -417,24 +427,6 @@ std::string arguments(const Argument& argument) {
 Argument without_types(Argument argument) {
   argument.types.clear();
   return argument;
-}
-
-const Result* result_of(const Program& program, const std::string& function) {
-  const auto found = std::find_if(program.results.begin(), program.results.end(),
-                                  [&](const Result& result) { return result.function == function; });
-  return found == program.results.end() ? nullptr : &*found;
-}
-
-bool takes_types(const Program& program) {
-  const Result* const run = result_of(program, "run");
-  return run != nullptr && !run->arguments[0].types.empty();
-}
-
-bool takes_tables(const Program& program, const std::string& function) {
-  return std::any_of(program.functions.begin(), program.functions.end(), [&](const Function& f) {
-    return f.signature.find(" " + function + "(") != f.signature.npos &&
-           f.signature.find("Tables&") != f.signature.npos;
-  });
 }
 
 Program program_of(Description description, const families::Tensors& tensors, const Choices& choices) {

@@ -152,6 +152,22 @@ Argument without_types(Argument argument);
 // Returns the rows that a function writes, or null if the program lacks the function.
 const Result* result_of(const Program& program, const std::string& function);
 
+// Returns whether the function takes the inputs of the model: "run", or in a model of several stacks "run_text" and
+// others. Then all functions of a stack have its name at their end.
+bool is_run(const Result& result);
+
+// Returns the result from which `result` is computed, or null if the function takes inputs of the model.
+const Result* source_of(const Program& program, const Result& result);
+
+// Returns the result of the stack from which `result` is computed, perhaps `result` itself.
+const Result& run_of(const Program& program, const Result& result);
+
+// Returns the results of `run`, or of the `run` of each stack.
+std::vector<const Result*> runs_of(const Program& program);
+
+// Returns the inputs of the model, those of all stacks.
+std::vector<Argument> inputs_of(const Program& program);
+
 // Returns whether `run` also takes the types of tokens.
 bool takes_types(const Program& program);
 

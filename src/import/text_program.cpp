@@ -10,14 +10,19 @@
 namespace ladon::import {
 namespace {
 
-// Whether the model reads token ids, which a tokenizer makes of a text.
-bool takes_text(const Program& program) {
-  const Result* const run = result_of(program, "run");
-  const bool takes_ids = run != nullptr && run->arguments[0].kind == Kind::ids;
-  return program.choices.has_tokenizer && takes_ids && (run->arguments.size() == 1 || program.generation);
+// Returns the token ids that a tokenizer makes of a text, or null if the model reads no text.
+const Argument* ids_of_text(const Program& program) {
+  if (!program.choices.has_tokenizer) return nullptr;
+  for (const Result* run : runs_of(program))
+    if (run->arguments[0].kind == Kind::ids && (run->arguments.size() == 1 || program.generation))
+      return run->arguments.data();
+  return nullptr;
 }
+bool takes_text(const Program& program) { return ids_of_text(program) != nullptr; }
 // Whether the program takes a pair of texts. Programs that write a text continue a single one.
-bool takes_pair(const Program& program) { return takes_text(program) && !program.generation; }
+bool takes_pair(const Program& program) {
+  return takes_text(program) && !program.generation && runs_of(program).size() == 1;
+}
 bool needs_tokenizer(const Program& program) {
   return takes_text(program) || (program.choices.has_tokenizer && program.generation);
 }
@@ -141,9 +146,9 @@ std::string text_abilities(const Program& program) {
 }
 
 std::string text_reading(const Program& program) {
-  if (!takes_text(program)) return "";
-  return "  if (!records.text().empty()) read_text(records, " + program.choices.name + "::most_" +
-         result_of(program, "run")->arguments[0].count + ");\n";
+  const Argument* const ids = ids_of_text(program);
+  if (ids == nullptr) return "";
+  return "  if (!records.text().empty()) read_text(records, " + program.choices.name + "::most_" + ids->count + ");\n";
 }
 
 std::string text_writing(const Program& program) {

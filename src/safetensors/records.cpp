@@ -145,6 +145,10 @@ Records::~Records() = default;
 
 bool Records::has(const std::string& name) const { return given_ && given_->file.tensors().contains("given." + name); }
 
+bool Records::has_ids(const std::string& name) const {
+  return has(name) || (!words_.empty() && (words_name_.empty() || words_name_ == name));
+}
+
 std::vector<std::int32_t> Records::ids(const std::string& name, std::size_t most, std::size_t rows) {
   if (words_name_.empty()) words_name_ = name;
   if (!given_ && name != words_name_) throw Error("the model needs --inputs with a tensor given." + name);
@@ -192,6 +196,14 @@ void Records::add(const std::string& name, const float* values, std::size_t rows
 }
 
 void Records::write() const {
+  if (results_.empty()) {
+    if (!given_) throw Error("the model needs --inputs");
+    std::string names;
+    for (const auto& [name, tensor] : given_->file.tensors())
+      if (name.starts_with("given.")) names += " " + name;
+    throw Error(given_->file.name() + " has no input of the model, such as given.input_ids" +
+                (names.empty() ? "" : "; found" + names));
+  }
   if (outputs_.empty()) {
     const Result& last = results_.back();
     for (std::size_t i = 0; i < last.rows * last.width; ++i)

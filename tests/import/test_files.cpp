@@ -70,6 +70,20 @@ TEST_CASE("the largest error is relative to the largest number") {
   CHECK(largest_error(answer("d", 2), answer("e", 1)) == 0.5);
   CHECK(error_of<files::Error>([&] { (void)largest_error(answer("d", 2), recorded); }) ==
         recorded + ": there is no tensor \"answer\"");
+  // The results of two stacks.
+  const auto answers = [&](const std::string& name, float text, float vision) {
+    const std::string bytes(reinterpret_cast<const char*>(&text), sizeof text);
+    const std::string others(reinterpret_cast<const char*>(&vision), sizeof vision);
+    return folder
+        .file(name, files::Checkpoint()
+                        .add("answer_text", "F32", "[1]", bytes)
+                        .add("answer_vision", "F32", "[1]", others)
+                        .content())
+        .string();
+  };
+  CHECK(largest_error(answers("f", 2, 4), answers("g", 2, 3)) == 0.25);
+  CHECK(error_of<files::Error>([&] { (void)largest_error(answers("f", 2, 4), answer("g", 2)); }).find("answer_text") !=
+        std::string::npos);
   const std::string wrong = file("c", {1, -4, 2, 1}, "[4,1]");
   CHECK(error_of<files::Error>([&] { (void)largest_error(recorded, wrong); }) ==
         wrong + ": \"last\" has the shape [4,1], but " + recorded + " has [2,2]");

@@ -111,15 +111,6 @@ TEST_CASE("names that the program needs are refused") {
             .err.find("has the name of another stack") != std::string::npos);
 }
 
-TEST_CASE("a C library of several stacks is refused") {
-  const std::string steps = audio + ", " + map;
-  const std::string both = stack_of_steps(steps) + ", " + stack_of_steps(steps, "other");
-  CHECK(import_of(both).status == 0);
-  const examples::Answer answer = import_of(both, "--c");
-  CHECK(answer.status == 1);
-  CHECK(answer.err.find("this folder has several stacks") != std::string::npos);
-}
-
 TEST_SUITE_END();
 
 }  // namespace ladon::import

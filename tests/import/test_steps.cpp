@@ -24,11 +24,15 @@ Stack stack_with(std::string input, std::vector<Step> steps) {
   return stack;
 }
 
+Program program_with_stacks(const std::vector<Stack>& stacks, const families::Tensors& tensors = {},
+                            PrecisionKind precision = PrecisionKind::float32) {
+  Description description{.model_type = "test"};
+  description.stacks = stacks;
+  return program_of(description, tensors, {.name = "test", .precision = precision, .source = "config.json"});
+}
 Program program_with(const Stack& stack, const families::Tensors& tensors = {},
                      PrecisionKind precision = PrecisionKind::float32) {
-  Description description{.model_type = "test"};
-  description.stacks = {stack};
-  return program_of(description, tensors, {.name = "test", .precision = precision, .source = "config.json"});
+  return program_with_stacks({stack}, tensors, precision);
 }
 
 const Function& function(const Program& program, const std::string& name) {
@@ -66,6 +70,24 @@ TEST_CASE("types of tokens: a call with them, and one without") {
       "inline std::size_t run(const std::int32_t* input_ids, std::size_t tokens, const Weights& weights, float* last, "
       "Workspace& workspace) noexcept");
   CHECK(program.functions[1].body == Lines{"return run(input_ids, nullptr, tokens, weights, last, workspace);"});
+}
+
+TEST_CASE("stacks for two texts: the lengths have names of their own, and each result belongs to a stack") {
+  Stack question = stack_with("question_ids", {words}), answer = stack_with("answer_ids", {words});
+  question.name = "question", answer.name = "answers", answer.model.tokens = 6;
+  answer.pooler = {families::Pool{}};
+  answer.head = {families::LinearRows{"classifier", 3}};
+  const Program program = program_with_stacks({question, answer});
+  CHECK(function(program, "run_question").signature.find("std::size_t question_tokens") != std::string::npos);
+  const std::vector<Argument> inputs = inputs_of(program);
+  REQUIRE(inputs.size() == 2);
+  CHECK(inputs[1].count == "answers_tokens");
+  CHECK(inputs[1].most == 6);
+  const Result* const head = result_of(program, "head_answers");
+  REQUIRE(head != nullptr);
+  CHECK(source_of(program, *head)->name == "pooled_answers");
+  CHECK(run_of(program, *head).name == "last_answers");
+  CHECK(runs_of(program).size() == 2);
 }
 
 TEST_CASE("token ids, positions and a norm") {

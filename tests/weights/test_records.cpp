@@ -81,6 +81,24 @@ TEST_CASE("types of the ids of a text") {
   CHECK_THROWS_AS((void)records.types("token_type_ids", 2, 1), safetensors::Error);
 }
 
+TEST_CASE("a model of two stacks computes the stacks whose inputs are given") {
+  const char* const words[] = {"program", "model", "1", "2"};
+  Records of_words(4, words);
+  CHECK(of_words.has_ids("input_ids"));
+  (void)of_words.ids("input_ids", 2, 9);
+  CHECK(of_words.has_ids("input_ids"));
+  CHECK(!of_words.has_ids("other_ids"));
+  CHECK(!of_words.has("input_ids"));
+  const RecordsScene scene(two_ids());
+  const char* const arguments[] = {"program", "model", "--inputs", scene.path.c_str()};
+  const Records of_file(4, arguments);
+  CHECK(of_file.has_ids("input_ids"));
+  CHECK(!of_file.has_ids("other_ids"));
+  CHECK(examples::has(error_of<safetensors::Error>([&] { of_file.write(); }),
+                      "has no input of the model, such as given.input_ids; found given.input_ids"));
+  CHECK(error_of<safetensors::Error>([&] { of_words.write(); }) == "the model needs --inputs");
+}
+
 // The results of a model without types would be wrong.
 TEST_CASE("texts with padding, and types of tokens that a model lacks, are refused") {
   const std::string one("\1\0\0\0\0\0\0\0", 8), none(8, '\0');

@@ -6,7 +6,8 @@
 FOLDER         config.json and the weights, as save_pretrained writes them
 OUT            gets the tensors given.NAME (random inputs), last (the last hidden state of the first item), answer (the
                logits, if config.json names an architecture For...Classification...), and pooled (the output of the
-               pooler, if the model reads images and has no head)
+               pooler, if the model reads images and has no head). Of a model with a stack for texts and another
+               for images (CLIP): last_text, answer_text (the vector), last_vision and answer_vision
 
 Needs torch, transformers and safetensors. `./dev import FOLDER --check` runs this script if FOLDER has no
 io.safetensors.
@@ -67,6 +68,32 @@ def inputs_of(model, config):
     return inputs
 
 
+def inputs_of_both(config):
+    """Returns random inputs of a stack for texts and a stack for images. CLIP ends a text at the id eos_token_id, or
+    at the largest id if eos_token_id is 2."""
+    random = torch.Generator().manual_seed(7)
+    text, vision = config.text_config, config.vision_config
+    ids = torch.randint(min(5, text.vocab_size - 2), text.vocab_size - 1, (1, TOKENS), generator=random)
+    ids[0, -1] = text.eos_token_id if 2 != text.eos_token_id < text.vocab_size else text.vocab_size - 1
+    image = (1, vision.num_channels, *sizes_of(vision.image_size))
+    return {"input_ids": ids, "pixel_values": torch.randn(image, generator=random)}
+
+
+def record_both(model, config):
+    """Returns the inputs and results of such a model. Vectors have the length 1."""
+    inputs = inputs_of_both(config)
+    with torch.no_grad():
+        output = model(**inputs)
+    found = {"given." + name: value.contiguous() for name, value in inputs.items()}
+    for name, stack, vector in (
+        ("text", output.text_model_output, output.text_embeds),
+        ("vision", output.vision_model_output, output.image_embeds),
+    ):
+        found["last_" + name] = rows(stack.last_hidden_state)
+        found["answer_" + name] = vector[0].float().contiguous()
+    return found
+
+
 def rows(tensor):
     """Returns the first item of a batch as [rows][width]. An image [channels][height][width] becomes rows of pixels."""
     item = tensor[0].float()
@@ -77,6 +104,8 @@ def record(folder):
     config = transformers.AutoConfig.from_pretrained(folder)
     model, loaded = transformers.AutoModel.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
     model.eval()
+    if hasattr(config, "text_config") and hasattr(config, "vision_config"):
+        return record_both(model, config)
     inputs = inputs_of(model, config)
     found = {"given." + name: value.contiguous() for name, value in inputs.items()}
     architecture = first(config.architectures or [""])

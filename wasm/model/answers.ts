@@ -1,11 +1,21 @@
 // Shows what a model computes.
 import { make } from "../demo/dom.js";
-import type { Generator, Model, ModelInputs } from "../src/model.js";
+import type { Generator, Model, ModelFunction, ModelInputs } from "../src/model.js";
 
 const firstOf = (values: Float32Array): string =>
   `${Array.from(values.subarray(0, 8), (value) => value.toFixed(4)).join(", ")}${values.length > 8 ? ", …" : ""}`;
 
-const has = (model: Model, name: string): boolean => model.description.functions.some((one) => one.name === name);
+/** Returns the function `name`, or in a model of several stacks that of the stack with these inputs. */
+const functionOf = ({ description }: Model, name: string, given: ModelInputs): ModelFunction | undefined =>
+  description.functions.find(({ name: found, inputs }) =>
+    inputs ? found.startsWith(`${name}_`) && inputs.every((input) => input in given) : found === name,
+  );
+
+/** Returns the vector of an input. In a model of several stacks, the heads give vectors that can be compared. */
+const vectorOf = (model: Model, inputs: ModelInputs): Float32Array | undefined => {
+  if (functionOf(model, "head", inputs)?.inputs) return model.head(inputs);
+  return functionOf(model, "pool", inputs) && model.pool(inputs);
+};
 
 /** Shows a class in each row, the likeliest first. At most eight classes are shown. A single number is not a class. */
 function classesOf(logits: Float32Array, labels: readonly string[] | undefined): Node[] {
@@ -40,13 +50,11 @@ function classesOfRows(logits: Float32Array, width: number, labels: readonly str
 
 /** Computes and shows the last result that the model has: classes, a vector, or hidden states. */
 export function answerOf(model: Model, inputs: ModelInputs, labels: readonly string[] | undefined): Node[] {
-  const head = model.description.functions.find((one) => one.name === "head");
+  const head = functionOf(model, "head", inputs);
   if (head?.hasRows) return classesOfRows(model.head(inputs), head.width, labels);
-  if (head) return classesOf(model.head(inputs), labels);
-  if (has(model, "pool")) {
-    const vector = model.pool(inputs);
-    return [make("p", {}, `A vector of ${vector.length} numbers: ${firstOf(vector)}`)];
-  }
+  if (head && !head.inputs) return classesOf(model.head(inputs), labels);
+  const vector = vectorOf(model, inputs);
+  if (vector) return [make("p", {}, `A vector of ${vector.length} numbers: ${firstOf(vector)}`)];
   const { last, rows, width } = model.run(inputs);
   return [make("p", {}, `${rows} rows of ${width} numbers: ${firstOf(last)}`)];
 }
@@ -73,9 +81,10 @@ export async function writeText(
   return tokens;
 }
 
-/** Shows the cosine of the vectors of two texts. */
+/** Shows the cosine of the vectors of two inputs, such as two texts, or a text and an image. */
 export function comparisonOf(model: Model, first: ModelInputs, second: ModelInputs): Node[] {
-  const [a, b] = [model.pool(first), model.pool(second)];
+  const [a, b] = [vectorOf(model, first), vectorOf(model, second)];
+  if (a?.length !== b?.length || !a || !b) return [...answerOf(model, first, undefined), ...answerOf(model, second, undefined)];
   const dot = (x: Float32Array, y: Float32Array): number => x.reduce((sum, value, i) => sum + value * y[i]!, 0);
   const cosine = dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
   return [make("p", {}, `Cosine: ${cosine.toFixed(4)} (1: equal, 0: unrelated)`)];

@@ -1,7 +1,7 @@
 // The page of an imported model: loads the model, and shows what it computes from a text, token ids or numbers. A language
 // model writes a text.
 import { byId, make, showProblem } from "../demo/dom.js";
-import { Generator, Model, type ModelInput } from "../src/model.js";
+import { Generator, Model, type ModelDescription, type ModelInput, type ModelInputs } from "../src/model.js";
 import type { Tokenizer } from "../src/tokenizer.js";
 import { answerOf, comparisonOf, writeText } from "./answers.js";
 import { numbersInFile, numbersInText, shapeOf } from "./numbers.js";
@@ -41,8 +41,10 @@ const idsIn = (text: string): number[] => (text.match(/-?\d+/g) ?? []).map(Numbe
 /** A field of the form. `read` returns the token ids or the numbers of an input. */
 interface Field {
   readonly text: HTMLTextAreaElement;
+  readonly file?: HTMLInputElement;
   read(): Promise<ArrayLike<number>>;
 }
+const isFilled = ({ text, file }: Field): boolean => text.value.trim() !== "" || Boolean(file?.files?.length);
 
 const addText = (label: string): HTMLTextAreaElement => {
   const text = make("textarea", { id: `input-${form.elements.length}`, spellcheck: false });
@@ -62,13 +64,17 @@ function addNumbers(input: ModelInput): Field {
   form.append(make("label", { for: file.id }, `${input.name} from a file: CSV, JSON or safetensors`), file);
   text.addEventListener("input", () => (file.value = ""));
   file.addEventListener("change", () => (text.value = ""));
-  return { text, read: async () => (file.files?.[0] ? numbersInFile(file.files[0], input) : numbersInText(text.value, input)) };
+  return { text, file, read: async () => (file.files?.[0] ? numbersInFile(file.files[0], input) : numbersInText(text.value, input)) };
 }
+
+/** Whether each input has a stack of its own, such as those of CLIP for a text and an image. */
+const hasStacks = ({ functions }: ModelDescription): boolean => functions.some(({ inputs }) => inputs);
 
 /** Adds a field for each input, and a second text to compare if the model makes a vector of a text. */
 function showForm({ description }: Model, tokenizer: Tokenizer | undefined): Field[] {
   const inputs = description.texts ? description.inputs.slice(0, 1) : description.inputs;
-  const nameOf = (input: ModelInput): string => (inputs.length > 1 ? input.name : tokenizer ? "A text" : "Token ids");
+  const isNamed = inputs.length > 1 && !(hasStacks(description) && tokenizer);
+  const nameOf = (input: ModelInput): string => (isNamed ? input.name : tokenizer ? "A text" : "Token ids");
   const fields = inputs.map((input) => (input.kind === "ids" ? addIds(nameOf(input), input, tokenizer) : addNumbers(input)));
   if (inputs.length === 1 && inputs[0]!.kind === "ids" && description.functions.some((one) => one.name === "pool")) {
     fields.push(addIds(tokenizer ? "Another text, to compare" : "Other token ids, to compare", inputs[0]!, tokenizer));
@@ -78,16 +84,23 @@ function showForm({ description }: Model, tokenizer: Tokenizer | undefined): Fie
   return fields;
 }
 
+/** Returns the inputs of one or two calls. Each stack that has a filled field has a call of its own. */
+async function callsOf({ description }: Model, fields: readonly Field[]): Promise<ModelInputs[]> {
+  const { inputs } = description;
+  const read = async (i: number): Promise<ModelInputs> => ({ [inputs[i % inputs.length]!.name]: await fields[i]!.read() });
+  if (hasStacks(description)) {
+    const filled = [...fields.keys()].filter((i) => isFilled(fields[i]!));
+    return Promise.all((filled.length ? filled : [0]).map(read));
+  }
+  const first = Object.assign({}, ...(await Promise.all(inputs.map((_, i) => read(i)))));
+  const other = fields[inputs.length];
+  return other && isFilled(other) ? [first, await read(inputs.length)] : [first];
+}
+
 async function compute(model: Model, fields: readonly Field[]): Promise<void> {
-  const { inputs } = model.description;
-  const values = await Promise.all(fields.map((field) => field.read()));
-  const inputsOf = (first: number): Record<string, ArrayLike<number>> =>
-    Object.fromEntries(inputs.map((input, i) => [input.name, values[first + i]!]));
+  const [first = {}, second] = await callsOf(model, fields);
   const begin = performance.now();
-  const isComparison = fields.length > inputs.length && fields.at(-1)!.text.value.trim() !== "";
-  const shown = isComparison
-    ? comparisonOf(model, inputsOf(0), inputsOf(1))
-    : answerOf(model, inputsOf(0), labels);
+  const shown = second ? comparisonOf(model, first, second) : answerOf(model, first, labels);
   const time = `${(performance.now() - begin).toFixed(1)} ms`;
   answer.replaceChildren(...shown, make("p", {}, `Time: ${time}`));
 }

@@ -37,6 +37,11 @@ export interface ModelFunction {
   readonly width: number;
   /** True if the number of rows depends on the inputs. Otherwise, the result is one row. */
   readonly hasRows: boolean;
+  /**
+   * In a model of several stacks, such as CLIP: the names of the inputs of this function. The function's name ends with
+   * that of the stack, such as "head_text". Otherwise undefined: the function takes all inputs.
+   */
+  readonly inputs?: readonly string[];
 }
 
 /** The texts that a language model writes. */
@@ -70,8 +75,12 @@ const isInput = (one: any): boolean =>
   ["ids", "image", "frames", "time_series"].includes(one.kind) &&
   [one.most, one.width, one.rows, one.typeRows ?? 0].every(isSize) &&
   one.width > 0;
-const isFunction = (one: any): boolean =>
-  typeof one?.name === "string" && typeof one.result === "string" && isSize(one.most) && isSize(one.width);
+const isFunction = (one: any, inputs: any): boolean =>
+  typeof one?.name === "string" &&
+  typeof one.result === "string" &&
+  isSize(one.most) &&
+  isSize(one.width) &&
+  (one.inputs ?? []).every?.((name: any) => inputs.some((input: ModelInput) => input.name === name));
 const isTexts = (one: any, inputs: any): boolean => {
   if (one === undefined) return true;
   const isSource = one?.source === undefined || inputs.some(({ name }: ModelInput) => name === one.source);
@@ -91,7 +100,7 @@ export const describeModel = (module: WebAssembly.Module): ModelDescription => {
     Array.isArray(inputs) &&
     inputs.every(isInput) &&
     Array.isArray(functions) &&
-    functions.every(isFunction) &&
+    functions.every((one) => isFunction(one, inputs)) &&
     isTexts(texts, inputs);
   if (!isSound) fail("not-a-module", "description of a model", "inputs and functions", "other values or none");
   return given;

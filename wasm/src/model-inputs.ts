@@ -48,22 +48,25 @@ const checkInputs = (described: readonly ModelInput[], inputs: any): number[] =>
 export class InputBlocks {
   readonly #memory: ModuleMemory;
   readonly #described: readonly ModelInput[];
-  readonly #blocks: readonly Block[];
+  readonly #blocks: ReadonlyMap<ModelInput, Block>;
 
   constructor(memory: ModuleMemory, described: readonly ModelInput[]) {
     this.#memory = memory;
     this.#described = described;
-    this.#blocks = described.map(({ most, width, types }) => memory.allocate(4 * most * width * (types ? 2 : 1)));
+    const blockOf = ({ most, width, types }: ModelInput): Block => memory.allocate(4 * most * width * (types ? 2 : 1));
+    this.#blocks = new Map(described.map((input) => [input, blockOf(input)]));
   }
 
   /**
-   * Copies the inputs. Returns the arguments of a C function: for each input, an address, perhaps the address of the types
-   * behind the ids (0 without types), and perhaps a length.
+   * Copies the inputs, or those with the given names. Returns the arguments of a C function: for each input, an address,
+   * perhaps the address of the types behind the ids (0 without types), and perhaps a length.
    */
-  write(inputs: ModelInputs): number[] {
-    const frames = checkInputs(this.#described, inputs);
-    return this.#described.flatMap(({ name, kind, fixed, most, types }, i) => {
-      const { at } = this.#blocks[i]!;
+  write(inputs: ModelInputs, names?: readonly string[]): number[] {
+    const described = this.#described.filter(({ name }) => names?.includes(name) ?? true);
+    const frames = checkInputs(described, inputs);
+    return described.flatMap((input, i) => {
+      const { name, kind, fixed, most, types } = input;
+      const { at } = this.#blocks.get(input)!;
       this.#memory.write(at, inputs[name]!, kind === "ids" ? Int32Array : Float32Array);
       const args = [at];
       if (types) {

@@ -2,7 +2,7 @@
 // Computes a whole model, which `./dev import FOLDER --wasm DIR` has made into modules and a file of weights.
 import { checkOptions, checkProgress, checkSignal } from "./check.js";
 import { fail } from "./fail.js";
-import { type Block, ModuleMemory } from "./memory.js";
+import { type Block, type FunctionName, ModuleMemory } from "./memory.js";
 import { InputBlocks, type ModelInputs } from "./model-inputs.js";
 import { describeModel, type ModelDescription, type ModelFunction } from "./model-description.js";
 import { loadModule, type ModelSource, type ModuleOptions } from "./model-source.js";
@@ -28,8 +28,9 @@ interface ResultBlock {
 }
 
 /**
- * A model with its weights. `Inputs` are its inputs, such as `{ input_ids }`. All results are copies. Every error is a
- * LadonError.
+ * A model with its weights. `Inputs` are its inputs, such as `{ input_ids }`. In a model of several stacks, such as CLIP,
+ * a call takes the inputs of one stack, and computes this stack: `head({ input_ids })` is the vector of a text, and
+ * `head({ pixel_values })` that of an image. All results are copies. Every error is a LadonError.
  */
 export class Model<Inputs extends ModelInputs = ModelInputs> {
   readonly description: ModelDescription;
@@ -57,7 +58,7 @@ export class Model<Inputs extends ModelInputs = ModelInputs> {
 
   /** Computes the last hidden state. */
   run(inputs: Inputs): HiddenState {
-    const { width } = this.#functionOf("run");
+    const { width } = this.#functionOf("run", inputs);
     const last = this.#call("run", inputs);
     return { last, rows: last.length / width, width };
   }
@@ -111,19 +112,24 @@ export class Model<Inputs extends ModelInputs = ModelInputs> {
     return this.#memory ?? fail("closed", "the model was freed");
   }
 
-  #functionOf(name: string): ModelFunction {
+  /** Returns the function with this name, or in a model of several stacks that of the stack with these inputs. */
+  #functionOf(name: string, given: any): ModelFunction {
     const { functions, name: model } = this.description;
-    const found = functions.find((one) => one.name === name);
-    return found ?? fail("option", `function of ${model}`, functions.map((one) => one.name), name);
+    const found = functions.filter((one) => one.name === name || (one.inputs && one.name.startsWith(`${name}_`)));
+    if (!found.length) fail("option", `function of ${model}`, functions.map((one) => one.name), name);
+    const hasInput = ({ inputs }: ModelFunction): boolean => !inputs || inputs.some((input) => input in Object(given));
+    const names = found.flatMap(({ inputs = [] }) => inputs);
+    return found.find(hasInput) ?? fail("option", "inputs", `an object of ${names.join(" or ")}`, given);
   }
 
   #call(name: "run" | "pool" | "head", inputs: Inputs): Float32Array {
     const memory = this.#alive();
-    const described = this.#functionOf(name);
+    const described = this.#functionOf(name, inputs);
     const { values, rows } = this.#resultOf(described);
-    const args = [...this.#inputs.write(inputs), values.at, ...(described.hasRows ? [rows.at] : [])];
+    const args = [...this.#inputs.write(inputs, described.inputs), values.at, ...(described.hasRows ? [rows.at] : [])];
     const withTypes = this.description.inputs.some(({ types }) => types);
-    checkModelStatus(memory.call(withTypes ? `${name}_with_types` : name, ...args, 0));
+    const called = withTypes ? `${described.name}_with_types` : described.name;
+    checkModelStatus(memory.call(called as FunctionName, ...args, 0));
     const { buffer } = memory.exports.memory;
     const count = described.hasRows ? new Uint32Array(buffer, rows.at, 1)[0]! : 1;
     return memory.floats(values.at, count * described.width).slice();

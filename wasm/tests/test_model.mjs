@@ -115,6 +115,26 @@ test("types of tokens: a row for each, 0 by default", async () => {
   await refuses(() => gpt2.run({ input_ids: [1], token_type_ids: [0] }), "option", "token_type_ids");
 });
 
+for (const variant of variantsOf("clip")) {
+  test(`a model of two stacks computes the stack whose input is given, ${variant}`, async () => {
+    const model = await load("clip", { variant });
+    const { inputs, ...results } = recorded("clip");
+    const { input_ids, pixel_values } = inputs;
+    for (const [stack, given] of Object.entries({ text: { input_ids }, vision: { pixel_values } })) {
+      const { last, rows, width } = model.run(given);
+      close(last, results[`last_${stack}`]);
+      assert.equal(rows * width, last.length);
+      close(model.head(given), results[`answer_${stack}`]);
+      assert.equal(model.pool(given).length, width);
+    }
+    await refuses(() => model.head(inputs), "option", "input", "pixel_values");
+    await refuses(() => model.head({}), "option", "input_ids or pixel_values");
+    await refuses(() => model.head(), "option", "input_ids or pixel_values");
+    await refuses(() => model.head({ pixel_values: [1] }), "length", "pixel_values");
+    await refuses(() => model.head({ input_ids: [24] }), "length", "input_ids[0]");
+  });
+}
+
 test("the wrapper loads the files beside it, checks them, and has types", async () => {
   const { load: loadModel, sha256 } = await wrapperOf("gpt2");
   const { inputs, last } = recorded("gpt2");
@@ -142,6 +162,11 @@ test("the wrapper loads the files beside it, checks them, and has types", async 
       `import { load } from ${JSON.stringify(fileOf("t5", ".js"))};\n` +
       `import { Generator } from ${JSON.stringify(fileURLToPath(new URL("../dist/model.js", import.meta.url)))};\n` +
       `const model = await load();\nnew Generator(model);\nmodel.logits([0]${options});\n`;
+    const clip = (ids) =>
+      `import { load } from ${JSON.stringify(fileOf("clip", ".js"))};\nconst model = await load();\n` +
+      `const vector: Float32Array = model.head({ pixel_values: [1] });\nmodel.run({ ${ids}: [1] }).last;\n`;
+    check(clip("input_ids"));
+    assert.throws(() => check(clip("ids")), ({ stdout }) => /'ids' does not exist/.test(stdout));
     check(writer(", { source: [1] }"));
     assert.throws(() => check(writer("")), ({ stdout }) => /Expected 2 arguments/.test(stdout));
   } finally {

@@ -23,11 +23,12 @@ try {
   const { load } = await import(pathToFileURL(resolve(wrapper)));
   const model = await load();
   const { inputs, functions, variant } = model.description;
-  const values = Object.fromEntries(inputs.map(({ name }) => [name, given(file, name)]));
-  for (const { types } of inputs) if (types) values[types] = given(file, types, true);
-  const tensors = functions.map(({ name, result, width }) => {
-    const found = model[name](values);
-    const numbers = name === "run" ? found.last : found;
+  const tensors = functions.map(({ name, result, width, inputs: names = inputs.map((one) => one.name) }) => {
+    const values = Object.fromEntries(names.map((input) => [input, given(file, input)]));
+    for (const { types } of inputs) if (types) values[types] = given(file, types, true);
+    const [method] = name.split("_"); // "head" of "head_text"
+    const found = model[method](values);
+    const numbers = method === "run" ? found.last : found;
     return [result, { shape: [numbers.length / width, width], values: numbers }];
   });
   writeSafetensors(out, tensors);

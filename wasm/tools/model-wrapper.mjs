@@ -27,12 +27,34 @@ const lengthOf = ({ kind, most, fixed, width, rows }) => {
 };
 
 const signatures = {
-  run: ({ result, width }) => [
+  run: ({ width }, inputs) => [
     `Computes the last hidden state [rows][${width}].`,
-    `run(inputs: Inputs): { readonly ${result}: Float32Array; readonly rows: number; readonly width: number };`,
+    `run(inputs: ${inputs}): { readonly last: Float32Array; readonly rows: number; readonly width: number };`,
   ],
-  pool: ({ width }) => [`Computes what the pooler makes of it: [${width}].`, "pool(inputs: Inputs): Float32Array;"],
-  head: ({ width, hasRows }) => [`Computes what the head makes of it: ${hasRows ? "[rows]" : ""}[${width}].`, "head(inputs: Inputs): Float32Array;"],
+  pool: ({ width }, inputs) => [`Computes what the pooler makes of it: [${width}].`, `pool(inputs: ${inputs}): Float32Array;`],
+  head: ({ width, hasRows }, inputs) => [
+    `Computes what the head makes of it: ${hasRows ? "[rows]" : ""}[${width}].`,
+    `head(inputs: ${inputs}): Float32Array;`,
+  ],
+};
+
+/** Returns the method of a function, and the type of its inputs: "head" and "TextInputs" of "head_text". */
+const methodOf = ({ name, inputs }) => {
+  if (!inputs) return [name, "Inputs"];
+  const [, method, stack] = /^([a-z]+)_(.*)$/.exec(name);
+  return [method, `${typeName(stack)}Inputs`];
+};
+
+const interfaceOf = (name, inputs) => `export interface ${name} {
+${inputs.map((one) => `  /** ${lengthOf(one)} */\n  readonly ${one.name}: ArrayLike<number>;${typesOf(one)}`).join("\n")}
+}`;
+
+/** Returns the interface Inputs, or one for each stack. */
+const inputTypes = (inputs, functions) => {
+  const stacks = new Map(functions.filter((one) => one.inputs).map((one) => [methodOf(one)[1], one.inputs]));
+  if (stacks.size === 0) return interfaceOf("Inputs", inputs);
+  const each = [...stacks].map(([name, names]) => interfaceOf(name, inputs.filter((one) => names.includes(one.name))));
+  return [...each, `export type Inputs = ${[...stacks.keys()].join(" | ")};`].join("\n\n");
 };
 
 const typeOfTexts = `
@@ -55,9 +77,7 @@ const typesOf = ({ name, types, typeRows }) =>
 
 /** Returns the types of the wrapper. They need no other file. */
 export const declarations = ({ name, inputs, functions, texts }) => `${mark}
-export interface Inputs {
-${inputs.map((one) => `  /** ${lengthOf(one)} */\n  readonly ${one.name}: ArrayLike<number>;${typesOf(one)}`).join("\n")}
-}
+${inputTypes(inputs, functions)}
 
 /** Describes the module, as Generator of ladon/model reads it. */
 export interface ModelDescription {
@@ -80,14 +100,16 @@ export interface ModelDescription {
     readonly most: number;
     readonly width: number;
     readonly hasRows: boolean;
+    readonly inputs?: readonly string[];
   }[];${texts ? typeOfTexts : ""}
 }
 
 export interface ${typeName(name)} {
   readonly description: ModelDescription;
 ${functions
-  .filter((one) => one.name in signatures)
-  .map((one) => signatures[one.name](one))
+  .map((one) => [one, ...methodOf(one)])
+  .filter(([, method]) => method in signatures)
+  .map(([one, method, type]) => signatures[method](one, type))
   .map(([comment, signature]) => `  /** ${comment} */\n  ${signature}`)
   .join("\n")}${texts ? logitsOf(texts) : ""}
   /** Frees the memory. Results stay valid. */

@@ -16,8 +16,10 @@ export const variantsOf = (name) =>
     return existsSync(file) && WebAssembly.validate(readFileSync(file));
   });
 /** The folder of the checkpoint. make_classifier.mjs makes those of the classifier and of the tagger, and make_pairs.mjs that of pairs. */
-export const checkpointFolder = (name) =>
-  ["classifier", "pairs", "tagger"].includes(name) ? at(`imported/checkpoint/${name}`) : at(`../../../tests/data/families/${name}`);
+export const checkpointFolder = (name) => {
+  if (name === "clip") return at("../../../tests/import/clip");
+  return ["classifier", "pairs", "tagger"].includes(name) ? at(`imported/checkpoint/${name}`) : at(`../../../tests/data/families/${name}`);
+};
 
 /** Returns the reason to skip tests of an imported model: false, or that it comes from a folder that is not there. */
 export function skipOf(name) {
@@ -43,9 +45,9 @@ export function readTensors(path) {
   );
 }
 
-/** Returns the recorded inputs of a model and its last hidden state. */
+/** Returns the recorded `inputs` of a model, and its results, such as `last`. */
 export function recorded(name) {
   const tensors = readTensors(`${checkpointFolder(name)}/io.safetensors`);
   const given = Object.entries(tensors).filter(([key]) => key.startsWith("given."));
-  return { inputs: Object.fromEntries(given.map(([key, values]) => [key.slice("given.".length), values])), last: tensors.last };
+  return { ...tensors, inputs: Object.fromEntries(given.map(([key, values]) => [key.slice("given.".length), values])) };
 }

@@ -151,6 +151,27 @@ test("the page of a model of numbers reads rows from a text or a file, and refus
   assert.deepEqual(problems, []);
 });
 
+test("the page of a model of texts and images: a vector of either, and the cosine of both", async (t) => {
+  const { page, problems } = await openModel(t, "clip");
+  const { inputs, answer_text: text, answer_vision: vision } = recorded("clip");
+  const cosine = text.reduce((sum, value, i) => sum + value * vision[i], 0);
+  const compute = page.getByRole("button", { name: "Compute" });
+  await page.getByLabel("input_ids").fill(inputs.input_ids.join(" "));
+  await compute.click();
+  await page.getByText(`A vector of 12 numbers: ${text[0].toFixed(4)}`).waitFor();
+  await page.getByLabel("pixel_values: 192 numbers").fill(inputs.pixel_values.join(" "));
+  await compute.click();
+  await page.getByText(`Cosine: ${cosine.toFixed(4)}`).waitFor();
+  assert.deepEqual(await accessibilityProblems(page), []);
+  await page.getByLabel("input_ids").fill("");
+  await compute.click();
+  await page.getByText(`A vector of 12 numbers: ${vision[0].toFixed(4)}`).waitFor();
+  await page.getByLabel("pixel_values: 192 numbers").fill("");
+  await compute.click();
+  await page.getByRole("alert").filter({ hasText: "length of input_ids" }).waitFor();
+  assert.deepEqual(problems, []);
+});
+
 test("the page of a model that hears writes what follows a sound", { skip: skipOf("whisper") }, async (t) => {
   const { page, problems } = await openModel(t, "whisper");
   const sound = Array.from({ length: 8 }, (_, row) => Array.from({ length: 22 }, (_, i) => Math.sin(row + i)));

@@ -65,6 +65,8 @@ class Records {
 
   // Whether there is a tensor given.NAME.
   [[nodiscard]] bool has(const std::string& name) const;
+  // Whether `ids` finds ids of this name: a tensor given.NAME, or the ids of the command line or of --text.
+  [[nodiscard]] bool has_ids(const std::string& name) const;
 
   // Returns the token ids given.NAME: from 1 to `most` ids, each smaller than `rows`. The ids of the command line, or
   // of --text, are those of the first `name`.
@@ -80,7 +82,8 @@ class Records {
   // Adds a result of [rows][width] numbers. `write` copies them.
   void add(const std::string& name, const float* values, std::size_t rows, std::size_t width);
 
-  // Writes all results to OUT.safetensors as F32 tensors, or prints the last result, one row a line.
+  // Writes all results to OUT.safetensors as F32 tensors, or prints the last result, one row a line. Throws Error if
+  // there are no results, as IN.safetensors has none of the inputs of a model with several stacks.
   void write() const;
 
  private:
