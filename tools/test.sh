@@ -151,7 +151,7 @@ import_test_models() {
   # These models compute little, so that optimisation would take longer than it saves.
   variants='relaxed;simd' optimise=0 import_model "$here/checkpoint/classifier" --wasm "$here/classifier"
   variants=simd optimise=0 import_model "$here/checkpoint/tagger" --wasm "$here/tagger"
-  variants=simd optimise=0 import_model "$here/checkpoint/pairs" --wasm "$here/pairs"
+  variants='relaxed;simd' optimise=0 import_model "$here/checkpoint/pairs" --wasm "$here/pairs"
   variants='relaxed;simd' optimise=0 import_model "$root/tests/import/clip" --wasm "$here/clip" --check
 }
 

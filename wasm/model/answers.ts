@@ -19,7 +19,9 @@ const vectorOf = (model: Model, inputs: ModelInputs): Float32Array | undefined =
 
 /** Shows a class in each row, the likeliest first. At most eight classes are shown. A single number is not a class. */
 function classesOf(logits: Float32Array, labels: readonly string[] | undefined): Node[] {
-  if (logits.length === 1) return [make("p", {}, `The answer: ${firstOf(logits)}`)];
+  // "LABEL_0" is transformers' name for a class without a name.
+  const name = labels?.[0]?.replace(/^LABEL_0$/, "") || "The score";
+  if (logits.length === 1) return [make("p", {}, `${name}: ${firstOf(logits)}`)];
   const most = logits.reduce((a, b) => Math.max(a, b), -Infinity);
   const exponentials = logits.map((value) => Math.exp(value - most));
   const sum = exponentials.reduce((a, b) => a + b, 0);

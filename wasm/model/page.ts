@@ -2,7 +2,7 @@
 // model writes a text.
 import { byId, make, showProblem } from "../demo/dom.js";
 import { Generator, Model, type ModelDescription, type ModelInput, type ModelInputs } from "../src/model.js";
-import type { Tokenizer } from "../src/tokenizer.js";
+import type { EncodedPair, Tokenizer } from "../src/tokenizer.js";
 import { answerOf, comparisonOf, writeText } from "./answers.js";
 import { numbersInFile, numbersInText, shapeOf } from "./numbers.js";
 
@@ -38,10 +38,14 @@ const loadTokenizer = async (): Promise<Tokenizer | undefined> =>
 
 const idsIn = (text: string): number[] => (text.match(/-?\d+/g) ?? []).map(Number);
 
-/** A field of the form. `read` returns the token ids or the numbers of an input. */
+/**
+ * A field of the form. `read` returns the token ids or the numbers of an input. `role` says what a second text is for: to
+ * be compared with the first, or to be the second of a pair that a classifier reads.
+ */
 interface Field {
   readonly text: HTMLTextAreaElement;
   readonly file?: HTMLInputElement;
+  readonly role?: "compare" | "pair";
   read(): Promise<ArrayLike<number>>;
 }
 const isFilled = ({ text, file }: Field): boolean => text.value.trim() !== "" || Boolean(file?.files?.length);
@@ -70,35 +74,48 @@ function addNumbers(input: ModelInput): Field {
 /** Whether each input has a stack of its own, such as those of CLIP for a text and an image. */
 const hasStacks = ({ functions }: ModelDescription): boolean => functions.some(({ inputs }) => inputs);
 
-/** Adds a field for each input, and a second text to compare if the model makes a vector of a text. */
+/** Adds a field for each input, and for a second text if the model reads pairs, or makes a vector of a text. */
 function showForm({ description }: Model, tokenizer: Tokenizer | undefined): Field[] {
   const inputs = description.texts ? description.inputs.slice(0, 1) : description.inputs;
   const isNamed = inputs.length > 1 && !(hasStacks(description) && tokenizer);
   const nameOf = (input: ModelInput): string => (isNamed ? input.name : tokenizer ? "A text" : "Token ids");
   const fields = inputs.map((input) => (input.kind === "ids" ? addIds(nameOf(input), input, tokenizer) : addNumbers(input)));
-  if (inputs.length === 1 && inputs[0]!.kind === "ids" && description.functions.some((one) => one.name === "pool")) {
-    fields.push(addIds(tokenizer ? "Another text, to compare" : "Other token ids, to compare", inputs[0]!, tokenizer));
+  const has = (name: string): boolean => description.functions.some((one) => one.name === name && !(name === "head" && one.hasRows));
+  if (inputs.length === 1 && inputs[0]!.kind === "ids" && !description.texts) {
+    if (tokenizer && has("head")) {
+      fields.push({ ...addIds("A second text, if the model reads pairs", inputs[0]!, tokenizer), role: "pair" });
+    } else if (has("pool")) {
+      const label = tokenizer ? "Another text, to compare" : "Other token ids, to compare";
+      fields.push({ ...addIds(label, inputs[0]!, tokenizer), role: "compare" });
+    }
   }
   form.append(make("button", {}, description.texts ? "Write" : "Compute"));
   form.hidden = false;
   return fields;
 }
 
+const pairOf = ({ name, types: nameOfTypes }: ModelInput, { ids, types }: EncodedPair): ModelInputs => ({
+  [name]: ids,
+  ...(nameOfTypes ? { [nameOfTypes]: types } : {}),
+});
+
 /** Returns the inputs of one or two calls. Each stack that has a filled field has a call of its own. */
-async function callsOf({ description }: Model, fields: readonly Field[]): Promise<ModelInputs[]> {
+async function callsOf({ description }: Model, fields: readonly Field[], tokenizer: Tokenizer | undefined): Promise<ModelInputs[]> {
   const { inputs } = description;
   const read = async (i: number): Promise<ModelInputs> => ({ [inputs[i % inputs.length]!.name]: await fields[i]!.read() });
   if (hasStacks(description)) {
     const filled = [...fields.keys()].filter((i) => isFilled(fields[i]!));
     return Promise.all((filled.length ? filled : [0]).map(read));
   }
-  const first = Object.assign({}, ...(await Promise.all(inputs.map((_, i) => read(i)))));
   const other = fields[inputs.length];
-  return other && isFilled(other) ? [first, await read(inputs.length)] : [first];
+  const hasOther = other !== undefined && isFilled(other);
+  if (hasOther && other.role === "pair") return [pairOf(inputs[0]!, tokenizer!.encodePair(fields[0]!.text.value, other.text.value))];
+  const first = Object.assign({}, ...(await Promise.all(inputs.map((_, i) => read(i)))));
+  return hasOther ? [first, await read(inputs.length)] : [first];
 }
 
-async function compute(model: Model, fields: readonly Field[]): Promise<void> {
-  const [first = {}, second] = await callsOf(model, fields);
+async function compute(model: Model, fields: readonly Field[], tokenizer: Tokenizer | undefined): Promise<void> {
+  const [first = {}, second] = await callsOf(model, fields, tokenizer);
   const begin = performance.now();
   const shown = second ? comparisonOf(model, first, second) : answerOf(model, first, labels);
   const time = `${(performance.now() - begin).toFixed(1)} ms`;
@@ -143,7 +160,7 @@ async function start(): Promise<void> {
   /** Writes a text, or computes the answer. */
   const answerForm = async (): Promise<void> => {
     const isText = tokenizer && description.inputs[0]!.kind === "ids";
-    if (!generator) return compute(model, fields);
+    if (!generator) return compute(model, fields, tokenizer);
     return write(generator, isText ? fields[0]!.text.value : await fields[0]!.read(), tokenizer !== undefined);
   };
   form.addEventListener("submit", (event) => {

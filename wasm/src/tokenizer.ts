@@ -5,6 +5,7 @@ import { Tokenizer as Library } from "@huggingface/tokenizers";
 import { checkOptions, checkText } from "./check.js";
 import { attempt, fail } from "./fail.js";
 import { readBytes } from "./read.js";
+import { type EncodedPair, joinPair } from "./text-pair.js";
 import type { Source } from "./types.js";
 
 export interface TokenizerOptions {
@@ -25,14 +26,11 @@ const readJson = async (name: string, source: Source, signal?: AbortSignal): Pro
   return Object(value) === value ? value : fail("option", name, "an object", value);
 };
 
-/** A pair of texts: the ids of all tokens, and a type for each, such as 0 for the first text and 1 for the second. */
-export interface EncodedPair {
-  readonly ids: number[];
-  readonly types: number[];
-}
+export type { EncodedPair } from "./text-pair.js";
 
 export class Tokenizer {
   readonly #library: Library;
+  readonly #postProcessor: unknown;
 
   /**
    * Reads tokenizer.json of a model.
@@ -47,11 +45,13 @@ export class Tokenizer {
 
   /** Makes a tokenizer from the content of tokenizer.json. */
   static from(tokenizer: object, config: object = {}): Tokenizer {
-    return new Tokenizer(attempt("option", () => new Library(tokenizer, config), "tokenizer.json"));
+    const library = attempt("option", () => new Library(tokenizer, config), "tokenizer.json");
+    return new Tokenizer(library, (tokenizer as any).post_processor);
   }
 
-  private constructor(library: Library) {
+  private constructor(library: Library, postProcessor: unknown) {
     this.#library = library;
+    this.#postProcessor = postProcessor;
   }
 
   /** Returns the token ids of a text. */
@@ -64,16 +64,15 @@ export class Tokenizer {
 
   /**
    * Returns the token ids of a pair of texts, as a cross-encoder reads them, with their types (`token_type_ids`). Nothing
-   * is cut. An empty second text is no pair.
+   * is cut. A text may be empty.
    */
   encodePair(text: string, pair: string, options: EncodeOptions = {}): EncodedPair {
     checkText("text", text);
     checkText("pair", pair);
     checkOptions(options, ["specialTokens"]);
     const { specialTokens = true } = options;
-    const settings = { text_pair: pair, add_special_tokens: specialTokens, return_token_type_ids: true };
-    const { ids, token_type_ids } = this.#library.encode(text, settings);
-    return { ids, types: token_type_ids! };
+    const [A, B] = [text, pair].map((one) => this.encode(one, { specialTokens: false }));
+    return attempt("option", () => joinPair(this.#postProcessor, { A: A!, B: B! }, specialTokens), "post_processor");
   }
 
   /** Returns the text of token ids, without special tokens. */

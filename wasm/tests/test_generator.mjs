@@ -295,6 +295,28 @@ test("a tokenizer gives the ids and types of a pair of texts", async () => {
   await refuses(() => tokenizer.encodePair("all", "is", { most: 3 }), "option", "most");
 });
 
+// pairs.json has the results of Hugging Face's library for Python (tokenizers 0.23.3).
+test("pairs of texts, also empty ones, have the ids and types of Hugging Face's library, for each post-processor", () => {
+  const read = (name) => JSON.parse(readFileSync(new URL(`../../tests/data/tokenizers/${name}.json`, import.meta.url)));
+  const { processors, cases } = read("pairs");
+  const content = read("word_piece");
+  assert.equal(cases.length, 80);
+  for (const { post, special, a, b, ids, types } of cases) {
+    const tokenizer = Tokenizer.from({ ...content, post_processor: processors[post] });
+    const found = tokenizer.encodePair(a, b, { specialTokens: special });
+    assert.deepEqual(found, { ids, types }, `${post}: "${a}" and "${b}"`);
+  }
+});
+
+test("post-processors that join no pair are refused", async () => {
+  const content = JSON.parse(readFileSync(new URL("../../tests/data/tokenizers/word_piece.json", import.meta.url)));
+  const { post_processor: template } = content;
+  const twice = Tokenizer.from({ ...content, post_processor: { type: "Sequence", processors: [template, template] } });
+  await refuses(() => twice.encodePair("all", "is"), "option", "post_processor");
+  const broken = Tokenizer.from({ ...content, post_processor: { ...template, special_tokens: {} } });
+  await refuses(() => broken.encodePair("all", "is"), "option", "post_processor");
+});
+
 test("stories260K writes the stories of llama2.c", { skip }, async () => {
   const { load, eos } = await import(new URL("stories260k.js", stories));
   const tokenizer = await Tokenizer.load(new URL("tokenizer.json", stories));

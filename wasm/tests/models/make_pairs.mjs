@@ -1,6 +1,6 @@
-// node make_pairs.mjs FOLDER: writes a small classifier of pairs of texts with random weights. The id i with the type 1 has
-// the same row as the id 20 + i with the type 0.
-import { mkdirSync, writeFileSync } from "node:fs";
+// node make_pairs.mjs FOLDER: writes a small classifier of pairs of texts with random weights, and its tokenizer. The id i
+// with the type 1 has the same row as the id 20 + i with the type 0.
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomOf } from "../kernels.mjs";
 import { safetensors } from "../safetensors.mjs";
@@ -42,4 +42,5 @@ const stack = {
 
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, "model.safetensors"), safetensors(tensors));
-writeFileSync(join(folder, "config.json"), JSON.stringify({ model_type: "ladon", stacks: [stack] }));
+writeFileSync(join(folder, "config.json"), JSON.stringify({ model_type: "ladon", stacks: [stack], id2label: { 0: "relevance" } }));
+copyFileSync(new URL("../../../tests/data/tokenizers/word_piece.json", import.meta.url), join(folder, "tokenizer.json"));

@@ -172,6 +172,27 @@ test("the page of a model of texts and images: a vector of either, and the cosin
   assert.deepEqual(problems, []);
 });
 
+test("the page of a classifier of pairs: a second text, and the name of the score", async (t) => {
+  const { page, problems } = await openModel(t, "pairs");
+  const file = `${importedFolder("pairs")}/pairs`;
+  const model = await Model.load({ module: file, weights: `${file}.weights` });
+  const scoreOf = (input_ids, token_type_ids) => `relevance: ${model.head({ input_ids, token_type_ids })[0].toFixed(4)}`;
+  const compute = page.getByRole("button", { name: "Compute" });
+  const second = page.getByLabel("A second text, if the model reads pairs");
+  await page.getByLabel("A text").fill("all is");
+  await compute.click();
+  await page.getByText(scoreOf([2, 4, 5, 3], [0, 0, 0, 0])).waitFor();
+  await second.fill("well!");
+  await compute.click();
+  await page.getByText(scoreOf([2, 4, 5, 3, 6, 11, 3], [0, 0, 0, 0, 1, 1, 1])).waitFor();
+  assert.deepEqual(await accessibilityProblems(page), []);
+  assert.ok((await overflow(page)) <= 0);
+  await second.fill("all is well ".repeat(4));
+  await compute.click();
+  await page.getByRole("alert").filter({ hasText: "length of input_ids: expected 1 to 12, got 17" }).waitFor();
+  assert.deepEqual(problems, []);
+});
+
 test("the page of a model that hears writes what follows a sound", { skip: skipOf("whisper") }, async (t) => {
   const { page, problems } = await openModel(t, "whisper");
   const sound = Array.from({ length: 8 }, (_, row) => Array.from({ length: 22 }, (_, i) => Math.sin(row + i)));
