@@ -245,16 +245,9 @@ project(@NAME@ LANGUAGES C CXX)
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
 endif()
-set(LADON_SOURCE_DIR "" CACHE PATH "Ladon's sources; empty: an installed copy")
 set(CHECKPOINT "@CHECKPOINT@" CACHE PATH "The folder of the model")
 set(IMAGE "" CACHE FILEPATH "@NAME@.weights of a build for the build machine; needed in a cross build")
-if(LADON_SOURCE_DIR)
-  set(LADON_BUILD_SAFETENSORS ON)
-  add_subdirectory(${LADON_SOURCE_DIR} ladon EXCLUDE_FROM_ALL)
-else()
-  find_package(ladon REQUIRED)
-endif()
-
+@FIND_LADON@
 if(IMAGE)
   set(weights IMAGE ${IMAGE})
 else()
@@ -277,6 +270,7 @@ else()
 endif()
 )",
                 {{"# @MARK@", file_mark(true)},
+                 {"@FIND_LADON@", find_ladon("kernel")},
                  {"@NAME@", program.choices.name},
                  {"@PRECISION@", precision_name(program.choices.precision)},
                  {"@CHECKPOINT@", choices.has_weights_folder ? "${CMAKE_CURRENT_SOURCE_DIR}/weights" : ""},

@@ -200,9 +200,9 @@ std::string main_text(const Program& program) {
                      "// Computes the model. The options are those of ladon/safetensors/records.hpp:\n"
                      "//     " +
                      name + " FOLDER --inputs IN.safetensors --outputs OUT.safetensors\n" + text_usage(program);
-  text += "#include <cstdio>\n#include <exception>\n\n#include <ladon/safetensors/records.hpp>\n\n#include \"" + name +
-          "_weights.hpp\"\n" + text_functions(program) +
-          "\nint main(int argc, char** argv) try {\n"
+  text += "#include <cstdio>\n#include <exception>\n\n#include <ladon/safetensors/records.hpp>\n" +
+          text_include(program) + "\n#include \"" + name +
+          "_weights.hpp\"\n\nint main(int argc, char** argv) try {\n"
           "  ladon::safetensors::Records records(argc, argv" +
           text_abilities(program) +
           ");\n"
@@ -233,21 +233,19 @@ std::string main_text(const Program& program) {
 
 std::string cmake_text(const Program& program) {
   const std::string& name = program.choices.name;
-  return file_mark(true) +
-         ".\n"
+  return file_mark(true) + ". Builds the library " + name + "_model and the program " + name +
+         ":\n"
+         "#     cmake -B build && cmake --build build\n"
+         "# If Ladon is not installed, the first command needs -DLADON_SOURCE_DIR=<folder of Ladon's sources>.\n"
          "cmake_minimum_required(VERSION 3.25)\n"
          "project(" +
          name +
          " LANGUAGES CXX)\n\n"
          "if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)\n"
          "  set(CMAKE_BUILD_TYPE Release CACHE STRING \"Debug, Release, RelWithDebInfo or MinSizeRel\" "
-         "FORCE)\nendif()\n"
-         "set(LADON_SOURCE_DIR \"\" CACHE PATH \"Ladon's sources; empty: an installed copy\")\n"
-         "if(LADON_SOURCE_DIR)\n"
-         "  set(LADON_BUILD_SAFETENSORS ON)\n"
-         "  add_subdirectory(${LADON_SOURCE_DIR} ladon EXCLUDE_FROM_ALL)\n"
-         "else()\n"
-         "  find_package(ladon REQUIRED)\nendif()\n\n"
+         "FORCE)\nendif()\n" +
+         find_ladon("safetensors") +
+         "\n"
          "# The model with its weights, for programs of your own.\n"
          "add_library(" +
          name + "_model STATIC " + name +
@@ -284,6 +282,22 @@ std::string filled(std::string text, const std::vector<std::pair<std::string, st
     for (std::size_t place = text.find(word); place != text.npos; place = text.find(word, place + value.size()))
       text.replace(place, word.size(), value);
   return text;
+}
+
+std::string find_ladon(const std::string& component) {
+  return filled(R"cmake(set(LADON_SOURCE_DIR "" CACHE PATH "Ladon's sources; empty: an installed copy")
+if(LADON_SOURCE_DIR)
+  set(LADON_BUILD_SAFETENSORS ON)
+  add_subdirectory(${LADON_SOURCE_DIR} ladon EXCLUDE_FROM_ALL)
+else()
+  find_package(ladon COMPONENTS @COMPONENT@)
+  if(NOT ladon_FOUND)
+    message(FATAL_ERROR "CMake does not find an installed Ladon with the component @COMPONENT@. Give the folder of Ladon's sources \
+(-DLADON_SOURCE_DIR=<folder>), or the folder where Ladon is installed (-DCMAKE_PREFIX_PATH=<folder>)")
+  endif()
+endif()
+)cmake",
+                {{"@COMPONENT@", component}});
 }
 
 std::string file_mark(bool is_cmake) { return std::string(is_cmake ? "# " : "// ") + mark; }

@@ -16,6 +16,10 @@ std::string file_mark(bool is_cmake);
 // Replaces each of the words, such as "@NAME@", in a text.
 std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& values);
 
+// Returns the lines of a CMakeLists.txt that find Ladon: its sources in LADON_SOURCE_DIR, or an installed copy that has
+// the component, such as "safetensors".
+std::string find_ladon(const std::string& component);
+
 struct SourceFile {
   std::string name;
   std::string text;

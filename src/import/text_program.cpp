@@ -27,83 +27,6 @@ bool needs_tokenizer(const Program& program) {
   return takes_text(program) || (program.choices.has_tokenizer && program.generation);
 }
 
-constexpr const char* tokenizer_functions = R"(#ifdef LADON_HAS_TOKENIZER
-[[maybe_unused]] constexpr bool has_tokenizer = true;
-// Sets the ids of --text, or of a pair of texts. A pair of more than `most` tokens is cut.
-[[maybe_unused]] void read_text(ladon::safetensors::Records& records, std::size_t most) {
-  const ladon::Tokenizer tokenizer(records.folder() / "tokenizer.json");
-  const std::string& text = records.text();
-  const std::optional<std::string>& pair = records.text_pair();
-  auto encoding = pair ? tokenizer.encode_pair(text, *pair) : tokenizer.encode(text);
-  if (pair && encoding.ids.size() > most) {
-    std::fprintf(stderr, "the pair of texts has %zu tokens, and is cut to %zu\n", encoding.ids.size(), most);
-    encoding = tokenizer.encode_pair(text, *pair, {.most_ids = most});
-  }
-  records.set_ids(std::move(encoding.ids), std::move(encoding.type_ids));
-}
-[[maybe_unused]] std::string text_of(const std::filesystem::path& folder, const std::vector<std::int32_t>& ids) {
-  return ladon::Tokenizer(folder / "tokenizer.json").decode(ids);
-}
-#else
-[[maybe_unused]] constexpr bool has_tokenizer = false;
-[[maybe_unused]] void read_text(const ladon::safetensors::Records&, std::size_t) {
-  throw ladon::safetensors::Error("--text needs ladon::tokenizer: install cargo 1.85, and run CMake again");
-}
-[[maybe_unused]] std::string text_of(const std::filesystem::path&, const std::vector<std::int32_t>&) { return ""; }
-#endif
-
-)";
-
-constexpr const char* prints_ids =
-    R"(void print(const ladon::safetensors::Records&, const std::vector<std::int32_t>& ids) {
-  for (const std::int32_t id : ids) std::printf("%d\n", static_cast<int>(id));
-}
-
-)";
-constexpr const char* prints_text =
-    R"(void print(const ladon::safetensors::Records& records, const std::vector<std::int32_t>& ids) {
-  if (@PRINTS_TEXT@) {
-    std::printf("%s\n", text_of(records.folder(), ids).c_str());
-    return;
-  }
-  for (const std::int32_t id : ids) std::printf("%d\n", static_cast<int>(id));
-}
-
-)";
-constexpr const char* writes_text = R"(// Prints the tokens that follow a prompt.
-void write_text(const ladon::safetensors::Records& records, @PROMPT@const @NAME@::Weights& weights, @TABLES@@NAME@::Text& text, @NAME@::Workspace& workspace) {
-  const ladon::safetensors::Generation& chosen = records.generation();
-  const ladon::Sampling sampling{.temperature = chosen.temperature, .top_k = chosen.top_k, .top_p = chosen.top_p, .seed = chosen.seed};
-  std::vector<std::int32_t> ids;
-  std::int32_t id = @NAME@::start_text(@PASSED_PROMPT@@PASSED@, sampling);
-  while (!@NAME@::ends_text(id)) {
-    ids.push_back(id);
-    if (ids.size() == chosen.tokens) break;
-    id = @NAME@::next_token(id, @PASSED@);
-  }
-  print(records, ids);
-  if (text.status() == ladon::TextStatus::full) std::fprintf(stderr, "the text is full\n");
-}
-
-)";
-
-std::string writing_functions(const Program& program, const Generation& generation) {
-  const std::string& name = program.choices.name;
-  std::string prompt, passed_prompt;
-  for (const Argument& argument : prompt_of(generation)) {
-    prompt += std::string("const std::vector<") + (argument.kind == Kind::ids ? "std::int32_t" : "float") + ">& " +
-              argument.name + ", ";
-    passed_prompt += pass_argument(argument);
-  }
-  const std::string text = (needs_tokenizer(program) ? prints_text : prints_ids) + std::string(writes_text);
-  return filled(text, {{"@NAME@", name},
-                       {"@PRINTS_TEXT@", takes_text(program) ? "!records.text().empty()" : "has_tokenizer"},
-                       {"@PROMPT@", prompt},
-                       {"@TABLES@", program.tables.empty() ? "" : "const " + name + "::Tables& tables, "},
-                       {"@PASSED_PROMPT@", passed_prompt},
-                       {"@PASSED@", text_arguments(program)}});
-}
-
 }  // namespace
 
 std::string text_usage(const Program& program) {
@@ -118,20 +41,9 @@ std::string text_usage(const Program& program) {
   return filled(text, {{"@NAME@", program.choices.name}});
 }
 
-std::string text_functions(const Program& program) {
-  const bool tokenizes = needs_tokenizer(program);
-  std::string text;
-  if (tokenizes)
-    text += R"(
-#ifdef LADON_HAS_TOKENIZER  // CMakeLists.txt defines it
-#include <ladon/tokenizer.hpp>
-#endif
-)";
-  if (!tokenizes && !program.generation) return text;
-  text += "\nnamespace {\n\n";
-  if (tokenizes) text += tokenizer_functions;
-  if (program.generation) text += writing_functions(program, *program.generation);
-  return text + "}  // namespace\n";
+std::string text_include(const Program& program) {
+  if (!needs_tokenizer(program) && !program.generation) return "";
+  return "#include <ladon/safetensors/texts.hpp>\n";
 }
 
 std::string text_abilities(const Program& program) {
@@ -148,14 +60,14 @@ std::string text_abilities(const Program& program) {
 std::string text_reading(const Program& program) {
   const Argument* const ids = ids_of_text(program);
   if (ids == nullptr) return "";
-  return "  if (!records.text().empty()) read_text(records, " + program.choices.name + "::most_" + ids->count + ");\n";
+  return "  ladon::safetensors::read_text(records, " + program.choices.name + "::most_" + ids->count + ");\n";
 }
 
 std::string text_writing(const Program& program) {
   if (!program.generation) return "";
   const std::string& name = program.choices.name;
-  std::string text = "  if (records.generation().tokens != 0) {\n", arguments;
-  for (const Argument& argument : prompt_of(*program.generation)) arguments += argument.name + ", ";
+  std::string text = "  if (records.generation().tokens != 0) {\n", prompt;
+  for (const Argument& argument : prompt_of(*program.generation)) prompt += pass_argument(argument);
   if (const Argument& ids = program.generation->ids; program.generation->source) {
     // transformers has the same name for the beginning of a text.
     const std::string given = read_argument(ids, name + "::");
@@ -169,8 +81,20 @@ std::string text_writing(const Program& program) {
                        value.substr(0, value.size() - 1) + "\n                  : " + starts + ";") +
             "\n";
   }
-  return text + "    static " + name + "::Text text;\n    write_text(records, " + arguments + text_arguments(program) +
-         ");\n    return 0;\n  }\n";
+  // The ids of a command line continue as ids. Without --text, the input of an encoder is no text, but the result is.
+  const std::string as_text = !needs_tokenizer(program) ? "false"
+                              : takes_text(program)     ? "!records.text().empty()"
+                                                        : "true";
+  return text +
+         filled(
+             R"(    static @NAME@::Text text;
+    const std::int32_t first = @NAME@::start_text(@PROMPT@@PASSED@, ladon::safetensors::sampling_of(records));
+    const auto next = [&](std::int32_t token) { return @NAME@::next_token(token, @PASSED@); };
+    ladon::safetensors::write_text(records, text, first, next, @NAME@::ends_text, @AS_TEXT@);
+    return 0;
+  }
+)",
+             {{"@NAME@", name}, {"@PROMPT@", prompt}, {"@PASSED@", text_arguments(program)}, {"@AS_TEXT@", as_text}});
 }
 
 std::string text_library(const Program& program) {

@@ -8,11 +8,11 @@
 
 namespace ladon::import {
 
-// Return parts of main.cpp: the comment about the options of texts, the functions that read and write texts, the
-// argument of Records that allows the options of texts, the statements that take the ids of --text, and the statements
-// that write a text behind input_ids.
+// Return parts of main.cpp: the comment about the options of texts, the header for them, the argument of Records that
+// allows the options of texts, the statements that take the ids of --text, and the statements that write a text behind
+// input_ids.
 std::string text_usage(const Program& program);
-std::string text_functions(const Program& program);
+std::string text_include(const Program& program);
 std::string text_abilities(const Program& program);
 std::string text_reading(const Program& program);
 std::string text_writing(const Program& program);

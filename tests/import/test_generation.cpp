@@ -66,7 +66,7 @@ TEST_CASE("other models write no texts") {
     const Program program = text_program_of(stack);
     CHECK_FALSE(program.generation);
     CHECK(text_types(program).empty());
-    CHECK(text_functions(program).empty());
+    CHECK(text_include(program).empty());
   }
 }
 
