@@ -1,19 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-# Toolchain file for Linux with the C library musl and the clang++ of zig (Python package ziglang), which has the C and C++
-# libraries. LADON_ZIG_TARGET selects the processor. Programs are static. QEMU (Debian's qemu-user) runs those of other
-# processors.
+# Toolchain file for the clang++ of zig (Python package ziglang), which has the C and C++ libraries of its targets.
+# LADON_ZIG_TARGET selects the processor and the system: Linux with the C library musl, Windows, or macOS. Programs for
+# musl are static, and QEMU (Debian's qemu-user) runs those of other processors. Wine runs programs for Windows. Linux
+# can't run programs for macOS.
 set(LADON_ZIG zig CACHE STRING "The program zig")
-set(LADON_ZIG_TARGET x86_64-linux-musl CACHE STRING "x86_64-linux-musl, aarch64-linux-musl or another target of zig with musl")
+set(LADON_ZIG_TARGET x86_64-linux-musl CACHE STRING
+  "A target of zig, such as aarch64-linux-musl, x86_64-windows-gnu or aarch64-macos.12.0")
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES LADON_ZIG LADON_ZIG_TARGET)
 
-if(NOT LADON_ZIG_TARGET MATCHES "^([a-z0-9_]+)-linux-musl")
-  message(FATAL_ERROR "ladon: LADON_ZIG_TARGET is '${LADON_ZIG_TARGET}'; allowed: a target of zig with linux-musl")
+if(NOT LADON_ZIG_TARGET MATCHES "^([a-z0-9_]+)-(linux-musl|windows-gnu|macos)")
+  message(FATAL_ERROR "ladon: LADON_ZIG_TARGET is '${LADON_ZIG_TARGET}'; allowed: a target of zig with linux-musl, \
+windows-gnu or macos")
 endif()
-set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR ${CMAKE_MATCH_1})
-set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
-if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR)
-  set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${CMAKE_SYSTEM_PROCESSOR})
+if(CMAKE_MATCH_2 STREQUAL "windows-gnu")
+  set(CMAKE_SYSTEM_NAME Windows)
+  set(CMAKE_CROSSCOMPILING_EMULATOR wine)
+elseif(CMAKE_MATCH_2 STREQUAL "macos")
+  set(CMAKE_SYSTEM_NAME Darwin)
+  set(CMAKE_INSTALL_NAME_TOOL true) # installed programs need no other paths of libraries
+else()
+  set(CMAKE_SYSTEM_NAME Linux)
+  set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
+  if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR)
+    set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${CMAKE_SYSTEM_PROCESSOR})
+  endif()
 endif()
 set(CMAKE_C_COMPILER ${LADON_ZIG} cc)
 set(CMAKE_CXX_COMPILER ${LADON_ZIG} c++)
@@ -28,9 +39,14 @@ foreach(language C CXX)
   set(CMAKE_${language}_ARCHIVE_APPEND "${LADON_ZIG} ar q <TARGET> <LINK_FLAGS> <OBJECTS>")
   set(CMAKE_${language}_ARCHIVE_FINISH "${LADON_ZIG} ranlib <TARGET>")
 endforeach()
-foreach(tool OBJCOPY OBJDUMP NM STRIP)
+foreach(tool OBJCOPY OBJDUMP STRIP)
   set(CMAKE_${tool} "" CACHE STRING "zig has none")
 endforeach()
+if(CMAKE_SYSTEM_NAME STREQUAL "Darwin")
+  find_program(CMAKE_NM NAMES llvm-nm-19 llvm-nm) # tests of symbols need it
+else()
+  set(CMAKE_NM "" CACHE STRING "zig has none")
+endif()
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)

@@ -37,7 +37,7 @@ float flushed(float x) { return std::abs(x) < smallest_normal ? std::copysign(0.
 
 // Returns a + b, rounded to odd: if a + b lies between two neighbouring doubles, returns the double whose last bit
 // is 1.
-double add_to_odd(double a, double b) {
+[[maybe_unused]] double add_to_odd(double a, double b) {
   const double sum = a + b;
   if (!std::isfinite(sum)) return sum;
   const double part_of_b = sum - a, error = (a - (sum - part_of_b)) + (b - part_of_b);
@@ -48,7 +48,7 @@ double add_to_odd(double a, double b) {
 
 // Returns x, rounded to odd: if x lies between two neighbouring floats, returns the float whose last bit is 1. A
 // subnormal number becomes 0, and a number of at least 2^128 becomes infinite.
-float to_odd_float(double x) {
+[[maybe_unused]] float to_odd_float(double x) {
   const double largest{std::numeric_limits<float>::max()};
   if (std::isnan(x) || std::abs(x) >= 0x1p128) return static_cast<float>(x * 0x1p200);
   if (std::abs(x) < double{smallest_normal}) return static_cast<float>(std::copysign(0.0, x));
@@ -66,7 +66,7 @@ constexpr bool flushes_subnormals = false;
 #endif
 
 // Adds a product to `sum`, with the roundings of float instructions.
-float add_product(float sum, float x, float w) {
+[[maybe_unused]] float add_product(float sum, float x, float w) {
   const auto value = [](float number) { return flushes_subnormals ? flushed(number) : number; };
   if constexpr (vec::fma_is_fused) return value(std::fma(value(x), value(w), value(sum)));
   return value(value(sum) + value(value(x) * value(w)));

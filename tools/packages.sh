@@ -52,6 +52,7 @@ package_of() {
     WebKitWebDriver) echo webkit2gtk-driver ;;
     Xvfb) echo xvfb ;;
     wasm-ld-19) echo lld-19 ;;
+    llvm-nm) echo llvm ;;
     qemu-system-riscv32) echo qemu-system-misc ;;
     qemu-system-*) echo "$1" ;;
     qemu-*) echo qemu-user ;;

@@ -1,6 +1,7 @@
-# cmake -DNM= -DLIBRARY= -P check_unique_symbols.cmake
-# Fails if two objects of a library define the same function. On Windows, the linker keeps one definition, which may be
-# compiled for instructions that the machine lacks.
+# cmake -DNM= -DLIBRARY= [-DALLOWED=<regex>] -P check_unique_symbols.cmake
+# Fails if two objects of a library define the same function. On Windows and macOS, the linker keeps one definition, which
+# may be compiled for instructions that the machine lacks. With ALLOWED, also fails if the library needs a symbol whose
+# name does not match.
 cmake_minimum_required(VERSION 3.25)
 
 execute_process(COMMAND ${NM} --defined-only --extern-only ${LIBRARY} OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
@@ -20,5 +21,16 @@ if(NOT count EQUAL unique_count)
     endif()
   endforeach()
   message(FATAL_ERROR "${LIBRARY}: ${count} functions with ${unique_count} names")
+endif()
+if(ALLOWED)
+  execute_process(COMMAND ${NM} --undefined-only ${LIBRARY} OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "[ U]*[^ \n:]+(\n|$)" needed "${said}")
+  list(TRANSFORM needed REPLACE "[ U\n]" "")
+  list(FILTER needed EXCLUDE REGEX "${ALLOWED}")
+  list(TRANSFORM functions REPLACE "^ [TWV] " "")
+  list(REMOVE_ITEM needed ${functions})
+  if(needed)
+    message(FATAL_ERROR "${LIBRARY} needs ${needed}; allowed: ${ALLOWED}")
+  endif()
 endif()
 message("${LIBRARY}: ${count} functions, all with different names")
