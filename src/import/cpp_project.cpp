@@ -17,8 +17,8 @@ constexpr const char* mark = "Written by ladon-import";
 
 std::string first_line(const Program& program) {
   const std::filesystem::path source = files::path_of(program.choices.source);  // without folders of this machine
-  const auto shown = source.parent_path().filename() / source.filename();
-  return file_mark(false) + " from " + files::escaped(files::utf8_of(shown)) + " (model_type " +
+  const std::string shown = files::utf8_of(source.parent_path().filename()) + "/" + files::utf8_of(source.filename());
+  return file_mark(false) + " from " + files::escaped(shown) + " (model_type " +
          files::in_quotes(program.description.model_type) + ").\n";
 }
 

@@ -5,6 +5,7 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <ladon/version.hpp>
 #include <regex>
 #include <string>
 #include <utility>
@@ -216,6 +217,7 @@ int main(int argc, char** argv) {
         ->type_name("IO.safetensors OUT.safetensors")
         ->expected(2)
         ->excludes(folder);
+    app.set_version_flag("--version", "ladon-import " LADON_VERSION_STRING);
     app.footer(std::string(about) +
                "\n\nExit status: 0 for success, 1 for a wrong input or a model that Ladon lacks, 2 for wrong usage.");
     try {

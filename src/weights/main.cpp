@@ -5,6 +5,7 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <ladon/version.hpp>
 #include <regex>
 #include <span>
 #include <string>
@@ -419,6 +420,7 @@ int main(int argc, char** argv) {
     describe_convert(*app.add_subcommand("convert", "converts matrices to bfloat16 weights, or all tensors to float32"),
                      options);
     app.require_subcommand(1);
+    app.set_version_flag("--version", "ladon-weights " LADON_VERSION_STRING);
     app.footer(
         "Exit status: 0 for success, 1 for a wrong input file or a file that cannot be written, 2 for wrong usage.");
     try {
