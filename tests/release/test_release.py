@@ -17,6 +17,7 @@ from common import ROOT, run, version
 
 COMPILER = os.environ.get("CXX", "c++").split()
 URL = "https://example.org/ladon"
+SYSTEM = "linux-x86_64"  # the other systems take minutes more
 
 
 class Release(unittest.TestCase):
@@ -25,7 +26,7 @@ class Release(unittest.TestCase):
         cls.temporary = pathlib.Path(tempfile.mkdtemp(prefix="ladon-release-"))
         cls.addClassCleanup(shutil.rmtree, cls.temporary)
         cls.folder = cls.temporary / "first"
-        run(ROOT / "dev", "release", cls.folder, LADON_URL=URL)
+        run(ROOT / "dev", "release", cls.folder, LADON_URL=URL, LADON_RELEASE_SYSTEMS=SYSTEM)
 
     def file(self, name):
         return self.folder / name.replace("VERSION", version())
@@ -41,6 +42,7 @@ class Release(unittest.TestCase):
                     "ladon-VERSION.tar.gz",
                     "ladon-VERSION.tgz",
                     "Ladon-VERSION.zip",
+                    f"ladon-programs-VERSION-{SYSTEM}.zip",
                     "ladon-VERSION.spdx.json",
                     "SHA256SUMS",
                 )
@@ -63,6 +65,7 @@ class Release(unittest.TestCase):
             "release",
             again,
             LADON_URL=URL,
+            LADON_RELEASE_SYSTEMS=SYSTEM,
             TZ="Asia/Tokyo",
             LC_ALL="C",
         )
@@ -155,7 +158,33 @@ class Release(unittest.TestCase):
             if one.relationship_type == RelationshipType.CONTAINED_BY
         ]
         tarball = self.file("ladon-VERSION.tgz").name
-        self.assertEqual(sorted(contained), [("@huggingface/tokenizers", tarball), ("kissfft", tarball)])
+        programs = self.file(f"ladon-programs-VERSION-{SYSTEM}.zip").name
+        self.assertEqual(
+            sorted(contained),
+            [
+                ("@huggingface/tokenizers", tarball),
+                ("cli11", programs),
+                ("kissfft", tarball),
+                ("nlohmann_json", programs),
+                ("protozero", programs),
+            ],
+        )
+
+    def test_programs(self):
+        archive = self.file(f"ladon-programs-VERSION-{SYSTEM}.zip")
+        run("unzip", "-q", archive, cwd=self.temporary)
+        folder = self.temporary / archive.stem
+        self.assertEqual(
+            {path.name for path in folder.iterdir()}, {"LICENSE", "THIRD_PARTY.txt", "ladon-import", "ladon-weights"}
+        )
+        for name in ("ladon-import", "ladon-weights"):
+            self.assertEqual(run(folder / name, "--version").strip(), f"{name} {version()}")
+            self.assertNotIn(str(ROOT).encode(), (folder / name).read_bytes())
+            self.assertIn("statically linked", run("file", folder / name))
+        model = ROOT / "tests/data/families/gpt2"
+        self.assertIn("ladon::", run(folder / "ladon-weights", "describe", model))
+        run(folder / "ladon-import", model, "--cpp", self.temporary / "imported")
+        self.assertTrue((self.temporary / "imported/CMakeLists.txt").is_file())
 
 
 class Refusals(unittest.TestCase):

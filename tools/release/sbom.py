@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sbom CHECKOUT FOLDER URL: writes FOLDER/ladon-VERSION.spdx.json, a bill of materials in SPDX 2.3.
+"""sbom CHECKOUT FOLDER URL HEADERS: writes FOLDER/ladon-VERSION.spdx.json, a bill of materials in SPDX 2.3.
 
 Lists the files of a release in FOLDER with their checksums. Also lists the packages that build or test these files: the
 C++ dependencies that cmake/dependencies.cmake pins, the crates of src/tokenizer/Cargo.lock.in, and the npm packages of
 wasm/package-lock.json. The npm tarball contains KissFFT, compiled into the module keywords_front_end, and
-@huggingface/tokenizers in tokenizer.js. No other file of a release contains code of a dependency. xsimd is optional for
-users of the headers.
+@huggingface/tokenizers in tokenizer.js. The programs contain nlohmann_json, CLI11 and protozero, in the versions of the
+machine that made the release. No other file of a release contains code of a dependency. xsimd is optional for users of
+the headers.
 """
 
 import base64
@@ -36,6 +37,12 @@ CPP_DEPENDENCIES = {
 PINNED = re.compile(r"\(\s*(?:\S+::\S+ |folder )?(\w+) [^()]*?URL (\S+)\s+(?:SHA256 |URL_HASH SHA256=)([0-9a-f]{64})")
 # The packages of npm whose code is in the npm tarball. The other packages only build and test it.
 CONTAINED_PACKAGES = {"npm-node_modules/@huggingface/tokenizers"}
+# The dependencies in the programs, each with a header's path in HEADERS and a pattern of the parts of its version.
+IN_PROGRAMS = {
+    "nlohmann_json": ("nlohmann", r"define NLOHMANN_JSON_VERSION_(?:MAJOR|MINOR|PATCH)\s+(\d+)"),
+    "cli11": ("CLI", r'define CLI11_VERSION "([0-9.]+)"'),
+    "protozero": ("protozero", r'define PROTOZERO_VERSION_STRING "([0-9.]+)"'),
+}
 AUTHORS = "Organization: The Ladon authors"
 
 
@@ -85,6 +92,20 @@ def cpp_dependencies(checkout):
         licence, relationship = CPP_DEPENDENCIES[name]
         version = re.search(r"/v?([0-9.]+)\.tar\.gz$", url)[1]
         yield package(f"cpp-{name}", name, version, licence, url, "SHA256", digest), relationship
+
+
+def in_programs(headers):
+    """Yields the dependencies that the programs contain. `headers` has a folder for each of them."""
+    for name, (folder, pattern) in IN_PROGRAMS.items():
+        files = sorted((headers / name / folder).rglob("*.hpp"))
+        parts = next(filter(None, (re.findall(pattern, file.read_text()) for file in files)), None)
+        if parts is None:
+            sys.exit(f"sbom: the headers of {name} in {headers} have no version")
+        version = ".".join(parts[:3])
+        yield {
+            **package(f"program-{name}", name, version, CPP_DEPENDENCIES[name][0], "NOASSERTION", "", ""),
+            "checksums": [],
+        }
 
 
 def crates(checkout):
@@ -147,7 +168,7 @@ def npm_dependencies(checkout):
         yield made, relationship
 
 
-def document(checkout, folder, url, version):
+def document(checkout, folder, url, version, headers):
     files = list(released_files(folder, version))
     source, made = files[0], files[1:]
     cpp, npm = list(cpp_dependencies(checkout)), list(npm_dependencies(checkout))
@@ -158,6 +179,13 @@ def document(checkout, folder, url, version):
     relationships += [
         (one["SPDXID"], relationship, (binding if relationship == "CONTAINED_BY" else source)["SPDXID"])
         for one, relationship in cpp
+    ]
+    parts = list(in_programs(headers))
+    relationships += [
+        (part["SPDXID"], "CONTAINED_BY", file["SPDXID"])
+        for part in parts
+        for file in made
+        if file["name"].startswith("ladon-programs-")
     ]
     relationships += [(one["SPDXID"], "OPTIONAL_DEPENDENCY_OF", source["SPDXID"]) for one in cargo]
     relationships += [(one["SPDXID"], relationship, binding["SPDXID"]) for one, relationship in npm]
@@ -172,7 +200,7 @@ def document(checkout, folder, url, version):
             "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", created),
             "creators": [AUTHORS, "Tool: ladon-sbom"],
         },
-        "packages": files + [one for one, _ in cpp] + cargo + [one for one, _ in npm],
+        "packages": files + [one for one, _ in cpp] + parts + cargo + [one for one, _ in npm],
         "relationships": [
             {"spdxElementId": one, "relationshipType": kind, "relatedSpdxElement": other}
             for one, kind, other in relationships
@@ -181,10 +209,15 @@ def document(checkout, folder, url, version):
 
 
 def main():
-    checkout, folder, url = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+    checkout, folder, url, headers = (
+        pathlib.Path(sys.argv[1]),
+        pathlib.Path(sys.argv[2]),
+        sys.argv[3],
+        pathlib.Path(sys.argv[4]),
+    )
     archive = next(folder.glob("ladon-*.tar.gz"))
     version = re.fullmatch(r"ladon-(.+)\.tar\.gz", archive.name)[1]
-    text = json.dumps(document(checkout, folder, url, version), indent=1)
+    text = json.dumps(document(checkout, folder, url, version, headers), indent=1)
     (folder / f"ladon-{version}.spdx.json").write_text(text + "\n")
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """zip FOLDER NAME ZIP: writes FOLDER/NAME into an archive. The bytes depend only on the names and contents of the
-files, and on SOURCE_DATE_EPOCH, the time of all entries."""
+files, on whether their owner may run them, and on SOURCE_DATE_EPOCH, the time of all entries."""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ def main():
         for path in files:
             entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), date)
             entry.create_system = 3  # Unix: external_attr has a Unix file mode
-            entry.external_attr = 0o100644 << 16
+            entry.external_attr = (0o100755 if path.stat().st_mode & 0o100 else 0o100644) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             out.writestr(entry, path.read_bytes())
 
