@@ -125,7 +125,7 @@ class Builder {
   void build() {
     std::vector<Stack>& stacks = program_.description.stacks;
     expect_precision();
-    for (const Stack& stack : stacks) expect_input(stack);
+    for (const Stack& stack : stacks) expect_input(stack), expect_rotation(stack);
     const bool has_decoder = std::any_of(stacks.begin(), stacks.end(), [](auto& s) { return s.attends_memory; });
     for (Stack& stack : stacks) {
       if (has_decoder) {
@@ -167,6 +167,17 @@ class Builder {
     for (const auto& [name, tensor] : scene_.tensors)
       if (tensor.dtype == "I8" && program_.choices.precision != PrecisionKind::int8)
         throw Unsupported("the tensor " + files::in_quotes(name) + " has int8 weights, which need --precision int8");
+  }
+  // The layers of a stack have one precision, and rotation needs a multiple of 8 inputs.
+  void expect_rotation(const Stack& stack) const {
+    const PrecisionKind precision = program_.choices.precision;
+    if (precision != PrecisionKind::rotated_int8 && precision != PrecisionKind::rotated_int4) return;
+    const Shape shape = stack.model.shape();
+    for (const std::size_t inputs : {shape.model, shape.heads * shape.value_width, stack.model.feed_forward})
+      if (inputs % 8 != 0)
+        throw Unsupported("a linear map of the layers has " + std::to_string(inputs) +
+                          " inputs, and rotation needs a multiple of 8; take --precision " +
+                          (precision == PrecisionKind::rotated_int4 ? "int4" : "int8"));
   }
   void expect_input(const Stack& stack) const {
     if (!stack.input.missing.empty()) throw Unsupported(stack.input.missing);

@@ -57,6 +57,15 @@ bool refuses(const std::string& steps, const std::string& why) {
 
 TEST_SUITE_BEGIN("refusals");
 
+TEST_CASE("rotation needs a multiple of 8 inputs") {
+  const std::string stack = stack_of_steps(audio + "," + map);
+  const examples::Answer answer = import_of(stack, "--precision rotated_int4 --cpp");
+  CHECK(answer.status == 1);
+  CHECK(answer.err.find("a linear map of the layers has 4 inputs, and rotation needs a multiple of 8; take --precision "
+                        "int4") != std::string::npos);
+  CHECK(import_of(stack, "--precision int4 --cpp").status == 0);
+}
+
 TEST_CASE("steps that fit are accepted") {
   CHECK(import_of(stack_of_steps(audio + ", " + map + ", " + positions)).status == 0);
   CHECK(import_of(stack_of_steps(audio + ", " + map + ", " + positions), "--c").status == 0);
