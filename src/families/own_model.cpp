@@ -210,7 +210,7 @@ Stack read_written_stack(Config& config) {
 
 void written(Config& config, Description& description) {
   Members members(config);
-  members.known("model_type"), members.known("stacks"), members.known("id2label");
+  members.known("model_type"), members.known("stacks"), members.known("id2label"), members.known("problem_type");
   members.finish();
   for (Config& object : config.list("stacks")) {
     Stack stack = read_written_stack(object);

@@ -2,6 +2,12 @@
 import { make } from "../demo/dom.js";
 import type { Generator, Model, ModelFunction, ModelInputs } from "../src/model.js";
 
+/** What config.json says of the classes: their names, and transformers' problem_type. */
+export interface Classes {
+  readonly labels?: readonly string[];
+  readonly problem?: string;
+}
+
 const firstOf = (values: Float32Array): string =>
   `${Array.from(values.subarray(0, 8), (value) => value.toFixed(4)).join(", ")}${values.length > 8 ? ", …" : ""}`;
 
@@ -17,14 +23,21 @@ const vectorOf = (model: Model, inputs: ModelInputs): Float32Array | undefined =
   return functionOf(model, "pool", inputs) && model.pool(inputs);
 };
 
-/** Shows a class in each row, the likeliest first. At most eight classes are shown. A single number is not a class. */
-function classesOf(logits: Float32Array, labels: readonly string[] | undefined): Node[] {
-  // "LABEL_0" is transformers' name for a class without a name.
-  const name = labels?.[0]?.replace(/^LABEL_0$/, "") || "The score";
-  if (logits.length === 1) return [make("p", {}, `${name}: ${firstOf(logits)}`)];
+/** Returns the probabilities of classes. Several classes at once may be right if the problem has many labels. */
+function probabilitiesOf(logits: Float32Array, problem: string | undefined): Float32Array {
+  if (problem === "multi_label_classification") return logits.map((value) => 1 / (1 + Math.exp(-value)));
   const most = logits.reduce((a, b) => Math.max(a, b), -Infinity);
   const exponentials = logits.map((value) => Math.exp(value - most));
   const sum = exponentials.reduce((a, b) => a + b, 0);
+  return exponentials.map((value) => value / sum);
+}
+
+/** Shows a class in each row, the likeliest first. At most eight classes are shown. A single number is not a class. */
+function classesOf(logits: Float32Array, { labels, problem }: Classes): Node[] {
+  // "LABEL_0" is transformers' name for a class without a name.
+  const name = labels?.[0]?.replace(/^LABEL_0$/, "") || "The score";
+  if (logits.length === 1) return [make("p", {}, `${name}: ${firstOf(logits)}`)];
+  const probabilities = probabilitiesOf(logits, problem);
   const order = Array.from(logits.keys()).sort((a, b) => logits[b]! - logits[a]!);
   const rows = order.slice(0, 8).map((i) =>
     make(
@@ -32,7 +45,7 @@ function classesOf(logits: Float32Array, labels: readonly string[] | undefined):
       {},
       make("td", {}, labels?.[i] ?? `${i}`),
       make("td", {}, logits[i]!.toFixed(4)),
-      make("td", {}, `${((100 * exponentials[i]!) / sum).toFixed(1)}%`),
+      make("td", {}, `${(100 * probabilities[i]!).toFixed(1)}%`),
     ),
   );
   const heads = ["class", "score", "probability"].map((head) => make("th", {}, head));
@@ -40,7 +53,7 @@ function classesOf(logits: Float32Array, labels: readonly string[] | undefined):
 }
 
 /** Shows the likeliest class of each of the first rows. */
-function classesOfRows(logits: Float32Array, width: number, labels: readonly string[] | undefined): Node[] {
+function classesOfRows(logits: Float32Array, width: number, { labels }: Classes): Node[] {
   const most = 64;
   const rows = Array.from({ length: Math.min(logits.length / width, most) }, (_, row) => {
     const ofRow = logits.subarray(row * width, (row + 1) * width);
@@ -51,10 +64,10 @@ function classesOfRows(logits: Float32Array, width: number, labels: readonly str
 }
 
 /** Computes and shows the last result that the model has: classes, a vector, or hidden states. */
-export function answerOf(model: Model, inputs: ModelInputs, labels: readonly string[] | undefined): Node[] {
+export function answerOf(model: Model, inputs: ModelInputs, classes: Classes): Node[] {
   const head = functionOf(model, "head", inputs);
-  if (head?.hasRows) return classesOfRows(model.head(inputs), head.width, labels);
-  if (head && !head.inputs) return classesOf(model.head(inputs), labels);
+  if (head?.hasRows) return classesOfRows(model.head(inputs), head.width, classes);
+  if (head && !head.inputs) return classesOf(model.head(inputs), classes);
   const vector = vectorOf(model, inputs);
   if (vector) return [make("p", {}, `A vector of ${vector.length} numbers: ${firstOf(vector)}`)];
   const { last, rows, width } = model.run(inputs);
@@ -86,7 +99,7 @@ export async function writeText(
 /** Shows the cosine of the vectors of two inputs, such as two texts, or a text and an image. */
 export function comparisonOf(model: Model, first: ModelInputs, second: ModelInputs): Node[] {
   const [a, b] = [vectorOf(model, first), vectorOf(model, second)];
-  if (a?.length !== b?.length || !a || !b) return [...answerOf(model, first, undefined), ...answerOf(model, second, undefined)];
+  if (a?.length !== b?.length || !a || !b) return [...answerOf(model, first, {}), ...answerOf(model, second, {})];
   const dot = (x: Float32Array, y: Float32Array): number => x.reduce((sum, value, i) => sum + value * y[i]!, 0);
   const cosine = dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
   return [make("p", {}, `Cosine: ${cosine.toFixed(4)} (1: equal, 0: unrelated)`)];

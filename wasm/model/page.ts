@@ -3,19 +3,19 @@
 import { byId, make, showProblem } from "../demo/dom.js";
 import { Generator, Model, type ModelDescription, type ModelInput, type ModelInputs } from "../src/model.js";
 import type { EncodedPair, Tokenizer } from "../src/tokenizer.js";
-import { answerOf, comparisonOf, writeText } from "./answers.js";
+import { type Classes, answerOf, comparisonOf, writeText } from "./answers.js";
 import { numbersInFile, numbersInText, shapeOf } from "./numbers.js";
 
 interface Settings {
   readonly name: string;
   readonly sha256: string;
-  readonly labels?: readonly string[];
+  readonly classes: Classes;
   readonly eos: readonly number[];
   readonly hasTokenizer: boolean;
 }
 declare const modelSettings: Settings;
 
-const { name, sha256, labels, eos, hasTokenizer } = modelSettings;
+const { name, sha256, classes, eos, hasTokenizer } = modelSettings;
 const form = byId("form", HTMLFormElement);
 const problem = byId("problem", HTMLElement);
 const answer = byId("answer", HTMLElement);
@@ -117,7 +117,7 @@ async function callsOf({ description }: Model, fields: readonly Field[], tokeniz
 async function compute(model: Model, fields: readonly Field[], tokenizer: Tokenizer | undefined): Promise<void> {
   const [first = {}, second] = await callsOf(model, fields, tokenizer);
   const begin = performance.now();
-  const shown = second ? comparisonOf(model, first, second) : answerOf(model, first, labels);
+  const shown = second ? comparisonOf(model, first, second) : answerOf(model, first, classes);
   const time = `${(performance.now() - begin).toFixed(1)} ms`;
   answer.replaceChildren(...shown, make("p", {}, `Time: ${time}`));
 }

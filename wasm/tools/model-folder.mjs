@@ -26,8 +26,12 @@ const descriptionOf = (bytes) => {
   return JSON.parse(new TextDecoder().decode(section));
 };
 
-/** Returns the labels of a classifier, in the order of its outputs, or undefined. */
-const labelsOf = ({ id2label }) => id2label && Object.keys(id2label).sort((a, b) => a - b).map((id) => id2label[id]);
+/** Returns what config.json says of the classes, or undefined where it says nothing: their names, in the order of the outputs,
+ * and the kind of the problem. */
+const classesOf = ({ id2label, problem_type }) => ({
+  labels: id2label && Object.keys(id2label).sort((a, b) => a - b).map((id) => id2label[id]),
+  problem: problem_type ?? undefined,
+});
 
 /** Returns the ids of the tokens that end a text. generation_config.json has precedence, as in transformers. */
 const eosOf = (folder) => {
@@ -49,9 +53,9 @@ async function writeModel({ name, folder, modules, weights, out }) {
   const eos = eosOf(folder);
   writeFileSync(join(out, `${name}.js`), wrapper(name, sha256, eos));
   writeFileSync(join(out, `${name}.d.ts`), declarations(description));
-  const labels = labelsOf(readJson(join(folder, "config.json")));
+  const classes = classesOf(readJson(join(folder, "config.json")));
   const hasTokenizer = existsSync(join(out, "tokenizer.json"));
-  await buildModelPage(out, { name, sha256, labels, eos, hasTokenizer });
+  await buildModelPage(out, { name, sha256, classes, eos, hasTokenizer });
   writeFileSync(join(out, listName), `${JSON.stringify({ files: readdirSync(out), sha256, eos })}\n`);
 }
 

@@ -1,5 +1,6 @@
 // node make_classifier.mjs FOLDER [rows]: writes a small classifier of sensor data with random weights: two pre-norm
-// layers, the mean of all rows, and a linear map to five classes. With `rows`, the linear map gives each row a class.
+// layers, the mean of all rows, and a linear map to five classes, of which several may be right. With `rows`, the linear
+// map gives each row a class.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomOf } from "../kernels.mjs";
@@ -46,4 +47,5 @@ const stack = {
 
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, "model.safetensors"), safetensors(tensors));
-writeFileSync(join(folder, "config.json"), JSON.stringify({ model_type: "ladon", stacks: [stack] }));
+const config = { model_type: "ladon", stacks: [stack], problem_type: "multi_label_classification" };
+writeFileSync(join(folder, "config.json"), JSON.stringify(config));

@@ -79,11 +79,12 @@ test("the page of a language model writes a text, and stops it for another", asy
   assert.deepEqual(problems, []);
 });
 
-/** Returns the first score that the page of the classifier shows for these rows. */
+/** Returns the first score that the page of the classifier shows for these rows, and the probability beside it. */
 async function bestScore(rows) {
   const file = `${importedFolder("classifier")}/classifier`;
   const model = await Model.load({ module: file, weights: `${file}.weights` });
-  return Math.max(...model.head({ samples: rows.flat() })).toFixed(4);
+  const score = Math.max(...model.head({ samples: rows.flat() }));
+  return `${score.toFixed(4)}${(100 / (1 + Math.exp(-score))).toFixed(1)}%`;
 }
 
 test("the page of a model of numbers reads rows from a text or a file, and refuses others", async (t) => {
