@@ -141,8 +141,8 @@ TEST_CASE("sinusoids that alternate (VideoMAE), and sinusoids whose last angle i
         is_near(alternating->rows[p][i], i % 2 == 0 ? std::sin(angle) : std::cos(angle));
       }
       for (std::size_t i = 0; i < half; ++i) {
-        const double angle =
-            half == 1 ? position : position * std::exp(-std::log(10000.0) * static_cast<double>(i) / (half - 1));
+        const double share = half == 1 ? 0.0 : static_cast<double>(i) / static_cast<double>(half - 1);
+        const double angle = position * std::exp(-std::log(10000.0) * share);
         is_near(closed->rows[p][i], std::sin(angle));
         is_near(closed->rows[p][half + i], std::cos(angle));
       }
