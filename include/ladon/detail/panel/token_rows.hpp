@@ -8,7 +8,9 @@
 //     rows, of two packs    [tokens][registers][2][tuples of a register][tuple_size]     in the lanes of the second
 //     pack
 //
-// Rows of floats, [tokens][registers][lanes], lie apart from the panels, which stay as they are.
+// Rows of floats, [tokens][registers][lanes], lie apart from the panels, which stay as they are. If a product needs two
+// tiles for the rows, but half a register has a lane for each token, a panel of half a register takes their place:
+//     panel of half a register    [features][lanes / 2]
 //
 // The input of a product stores for each panel which tokens are rows, so every product finds the same form.
 #pragma once
@@ -122,6 +124,14 @@ struct TokenRowForm {
   static constexpr bool is_folded = apart && P.lanes < Simd::lanes;
   static constexpr bool too_short = apart && Features < Simd::fewest_row_floats;
   static constexpr std::size_t most_tokens = is_folded || too_short ? 0 : room < faster ? room : faster;
+  // Whether a panel of half a register takes the place of so many rows. Rows of weights that compete for one set of the
+  // L1 cache (tile_rows in detail/product/product.hpp) are read a few at a time.
+  static constexpr bool competes = Features * sizeof(Element) % target::Current::aliasing_bytes == 0;
+  static constexpr std::size_t most_folded = apart && Simd::folds_token_rows && !competes ? P.lanes / 2 : 0;
+  static constexpr bool folds(std::size_t tokens) noexcept {
+    return tokens > Simd::template row_tile_tokens<Element> && tokens <= most_folded;
+  }
+  static_assert(most_tokens == 0 || most_folded * Features <= most_tokens * stride, "the panel fits into the rows");
 };
 
 // Whether a panel of the layout P may have rows.
@@ -152,9 +162,18 @@ LADON_INLINE constexpr RowsOfPanel rows_of_tokens([[maybe_unused]] std::size_t t
   return {};
 }
 
-// Writes `tokens` tokens of a panel of floats as rows. The last register of a row ends with zeros.
+// Writes `tokens` tokens of a panel of floats as rows, or as a panel of half a register (Form::folds). The last
+// register of a row ends with zeros.
 template <class Pack, PanelLayout P, class Form, std::size_t Features>
 LADON_NOINLINE void floats_to_rows(const float* panel, std::size_t tokens, float* rows) noexcept {
+  if constexpr (Form::most_folded > 0) {
+    if (Form::folds(tokens)) {
+      for (std::size_t i = 0; i < Features; ++i) {
+        for (std::size_t t = 0; t < Form::most_folded; ++t) rows[i * Form::most_folded + t] = panel[i * P.width() + t];
+      }
+      return;
+    }
+  }
   from_panels<Pack, P, Features, Form::stride>(panel, tokens, rows);
   for (std::size_t t = 0; t < tokens; ++t) {
     for (std::size_t i = Features; i < Form::stride; ++i) rows[t * Form::stride + i] = 0.0f;

@@ -227,6 +227,33 @@ LADON_NOINLINE constexpr void product(Weights LADON_ARGUMENT w, In LADON_ARGUMEN
   for (; row < P::rows; row += Tiles::low) product_tile<P, Tiles::low>(w, row, in, panels, epilogue, reading);
 }
 
+// The product of the tokens of one panel for which a panel of half a register takes the place of rows
+// (TokenRowForm::folds). Results are written for a whole register.
+template <class P, class Weights, class In, class Epilogue>
+LADON_NOINLINE void product_of_folded_rows(const Weights& w, In in, std::size_t panel,
+                                           const Epilogue& epilogue) noexcept {
+  using Pack = typename P::Pack;
+  constexpr PanelLayout layout = panel_layout<typename P::Simd>(Pack::lanes / 2);
+  using Half = ProductForm<typename P::Simd, layout, 1, P::rows, P::inner>;
+  using HalfPack = typename Half::Pack;
+  using Dot = decltype(dot_of_tile<Half, 1, decltype(w.weight), PanelsView>());
+  const std::size_t token = in.rows[panel].begin, pack = token / Pack::lanes;
+  const auto& store = epilogue.without_later_transform();
+  for_row_tiles<P::rows, layout.tile_rows_for(1)>([&]<std::size_t R>(std::size_t first) LADON_TILE_LAMBDA {
+    MicroKernel<Dot, R, 1> tile([](std::size_t, std::size_t) LADON_INLINE_LAMBDA { return Dot::zero(); });
+    auto weights = weights_of_tile<Half, R, PanelsView>(w.weight.rows_from(first));
+    weights.template multiply<Half>(tile, in.data_of_rows, TileReads{true, true, first + 2 * R <= P::rows});
+    LADON_UNROLLED_FOR(r, R) {
+      const Pack start = w.bias.template start<Pack>(panel, first + r, pack);
+      store(panel, first + r, pack, start + Dot::Fold::add_steps_of_half(tile.sum[r][0]));
+    }
+    if constexpr (Epilogue::transforms_later) {
+      const auto rows = epilogue.of_tile(panel, first);
+      transform_rows<HalfPack, 1, P::width>(rows.transform, rows.out + token, R);
+    }
+  });
+}
+
 // A product whose last panel has rows: of all its tokens, or of those of its second pack.
 template <class P, class Weights, class In, class Epilogue>
 LADON_INLINE void product_with_token_rows(const Weights& w, In in, std::size_t panels, const Epilogue& epilogue,
@@ -240,6 +267,12 @@ LADON_INLINE void product_with_token_rows(const Weights& w, In in, std::size_t p
       of_panel.bias = w.bias.panels_from(last);
       product<ProductForm<typename P::Simd, P::layout, 1, P::rows, P::inner>>(
           of_panel, lanes.template panels_from<P::inner, P::width>(last), 1, epilogue.of_tile(last, 0), reading);
+    }
+  }
+  using Form = TokenRowForm<typename P::Simd, P::layout, typename In::Element, P::inner>;
+  if constexpr (Form::most_folded > 0) {
+    if (Form::folds(in.rows[last].end - in.rows[last].begin)) {
+      return product_of_folded_rows<P>(w, in, last, epilogue);
     }
   }
   product_of_token_rows<typename P::Simd, P::layout, P::inner>(w, P::rows, in, last, epilogue);

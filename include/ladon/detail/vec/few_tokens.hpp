@@ -50,6 +50,13 @@ struct Fold<XsimdPack<N>, Steps> {
     }
   }
 
+  // The same in the first lanes of a whole register. The other lanes are 0.
+  static LADON_INLINE Pack add_steps_of_half(const Pack& a) noexcept
+    requires(N == 16 && Steps == 2)
+  {
+    return Pack(_mm512_zextps256_ps512(add_steps(a).batch));
+  }
+
  private:
   // Transposes a row-major matrix of Rows rows and N / Rows columns.
   template <std::size_t Rows>
