@@ -56,6 +56,20 @@ TEST_CASE("token counts: bfloat16") {
   check_every_count<ladon::mask::Unmasked, ladon::layout::BFloat16<ladon::layout::InProj>>();
 }
 
+// Panels of one register of 16 lanes, of which 7 and 8 tokens fill a half.
+template <class Layout>
+void check_one_register() {
+  constexpr ladon::Shape sixteen{.queries = 16, .model = 259, .heads = 2, .head_width = 11};
+  check_encoder(layer_without_maps<sixteen, layer, ladon::mask::Unmasked, Layout>(),
+                {.layer = layer, .activation_bits = activation_bits<typename Layout::Precision>},
+                {{.lengths = {.tokens = 6}}, {.lengths = {.tokens = 7}}, {.lengths = {.tokens = 8}}});
+}
+TEST_CASE("token counts: panels of one register") {
+  check_one_register<ladon::layout::InProj>();
+  check_one_register<ladon::layout::Int8<ladon::layout::InProj>>();
+  check_one_register<ladon::layout::BFloat16<ladon::layout::InProj>>();
+}
+
 // The queries and the keys end in different panels, or in different halves of a panel.
 TEST_CASE("token counts: other numbers of queries than of keys") {
   const std::vector<Variation> variations{

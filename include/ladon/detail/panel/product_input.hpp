@@ -107,6 +107,13 @@ struct alignas(64) LinearInput<precision::BFloat16, Vectors, Tokens, MostFeature
           using Form = TokenRowForm<Simd, P, BFloat16, Features>;
           BFloat16* const to = data + p * stride;
           if (in_rows.begin > 0) round_packs<Pack, P.packs / 2, P.width(), Features>(panel, to);
+          if constexpr (Form::most_folded > 0) {
+            if (Form::folds(in_rows.end - in_rows.begin)) {
+              round_pack<typename Simd::template Pack<Form::most_folded>, P.width(), Features>(
+                  panel + in_rows.begin, TuplesOfHalves<Form, BFloat16>{to + Form::offset});
+              continue;
+            }
+          }
           for (std::size_t t = in_rows.begin; t < in_rows.end; t += P.lanes) {
             round_pack<Pack, P.width(), Features>(
                 panel + t, TuplesOfRows<Pack, Form, BFloat16>{to + Form::offset + (t - in_rows.begin) * Form::stride,

@@ -8,9 +8,12 @@
 //     rows, of two packs    [tokens][registers][2][tuples of a register][tuple_size]     in the lanes of the second
 //     pack
 //
-// Rows of floats, [tokens][registers][lanes], lie apart from the panels, which stay as they are. If a product needs two
-// tiles for the rows, but half a register has a lane for each token, a panel of half a register takes their place:
-//     panel of half a register    [features][lanes / 2]
+// Rows of floats, [tokens][registers][lanes], lie apart from the panels, which stay as they are.
+//
+// If a product needs two tiles for the rows, but half a register has a lane for each token, a panel of half a register
+// takes the place of the rows. Its registers have two tuples of each token, and lie where the registers of rows lie:
+//     panel of half a register                   [registers][2][lanes / 2][tuple_size]
+//     panel of half a register, of two packs     [registers][2][2][lanes / 2][tuple_size]
 //
 // The input of a product stores for each panel which tokens are rows, so every product finds the same form.
 #pragma once
@@ -127,11 +130,12 @@ struct TokenRowForm {
   // Whether a panel of half a register takes the place of so many rows. Rows of weights that compete for one set of the
   // L1 cache (tile_rows in detail/product/product.hpp) are read a few at a time.
   static constexpr bool competes = Features * sizeof(Element) % target::Current::aliasing_bytes == 0;
-  static constexpr std::size_t most_folded = apart && Simd::folds_token_rows && !competes ? P.lanes / 2 : 0;
+  static constexpr bool may_fold = Simd::template folds_token_rows<Element> && P.lanes == Simd::lanes && !competes;
+  static constexpr std::size_t most_folded = may_fold ? P.lanes / 2 : 0;
   static constexpr bool folds(std::size_t tokens) noexcept {
     return tokens > Simd::template row_tile_tokens<Element> && tokens <= most_folded;
   }
-  static_assert(most_tokens == 0 || most_folded * Features <= most_tokens * stride, "the panel fits into the rows");
+  static_assert(!apart || most_tokens == 0 || most_folded * Features <= most_tokens * stride, "the panel fits");
 };
 
 // Whether a panel of the layout P may have rows.
@@ -220,6 +224,22 @@ struct TuplesOfRows {
     for (std::size_t t = 0; t < tokens && t < lanes; ++t, to += Form::stride) {
       square[t].store(reinterpret_cast<float*>(to));
     }
+  }
+};
+
+// A panel of half a register. Zeros follow an odd number of tuples.
+template <class Form, class Element>
+struct TuplesOfHalves {
+  static constexpr std::size_t half = Form::most_folded * Form::tuple_size;
+  Element* data;
+  LADON_INLINE Element* tuple(std::size_t i) const noexcept {
+    const std::size_t number = i / Form::tuple_size;
+    return data + (number / 2 * 2 * Form::spread + number % 2) * half;
+  }
+  LADON_INLINE void stored(std::size_t i) const noexcept {
+    if (Form::tuples % 2 == 0 || i / Form::tuple_size + 1 < Form::tuples) return;
+    Element* const missing = tuple(i + Form::tuple_size);
+    for (std::size_t j = 0; j < half; ++j) missing[j] = {};
   }
 };
 

@@ -227,29 +227,37 @@ LADON_NOINLINE constexpr void product(Weights LADON_ARGUMENT w, In LADON_ARGUMEN
   for (; row < P::rows; row += Tiles::low) product_tile<P, Tiles::low>(w, row, in, panels, epilogue, reading);
 }
 
-// The product of the tokens of one panel for which a panel of half a register takes the place of rows
-// (TokenRowForm::folds). Results are written for a whole register.
+// A product of panels whose registers are Spread registers apart.
+template <class Form, std::size_t Spread>
+struct SpreadForm : Form {
+  static constexpr std::size_t width = Spread * Form::width;
+};
+
+// The product of a panel of half a register (TokenRowForm::folds). Results are written for a whole register.
 template <class P, class Weights, class In, class Epilogue>
-LADON_NOINLINE void product_of_folded_rows(const Weights& w, In in, std::size_t panel,
+LADON_NOINLINE void product_of_folded_rows(const Weights& w, const In& in, std::size_t panel,
                                            const Epilogue& epilogue) noexcept {
-  using Pack = typename P::Pack;
-  constexpr PanelLayout layout = panel_layout<typename P::Simd>(Pack::lanes / 2);
-  using Half = ProductForm<typename P::Simd, layout, 1, P::rows, P::inner>;
-  using HalfPack = typename Half::Pack;
-  using Dot = decltype(dot_of_tile<Half, 1, decltype(w.weight), PanelsView>());
-  const std::size_t token = in.rows[panel].begin, pack = token / Pack::lanes;
+  using Simd = typename P::Simd;
+  using Matrix = decltype(w.weight);
+  using Lanes = LanesOf<In>;
+  using Form = TokenRowForm<Simd, P::layout, typename In::Element, P::inner>;
+  using Half = ProductForm<Simd, panel_layout<Simd>(Form::most_folded), 1, P::rows, P::inner>;
+  using Pack = typename Half::Pack;
+  const auto* const x = in.template row_data<Form, P::inner, P::width>(panel);
+  const std::size_t token = in.rows[panel].begin;
   const auto& store = epilogue.without_later_transform();
-  for_row_tiles<P::rows, layout.tile_rows_for(1)>([&]<std::size_t R>(std::size_t first) LADON_TILE_LAMBDA {
+  for_row_tiles<P::rows, tile_rows<Half, Matrix, Lanes>>([&]<std::size_t R>(std::size_t first) LADON_TILE_LAMBDA {
+    using Dot = decltype(dot_of_tile<Half, R, Matrix, Lanes>());
     MicroKernel<Dot, R, 1> tile([](std::size_t, std::size_t) LADON_INLINE_LAMBDA { return Dot::zero(); });
-    auto weights = weights_of_tile<Half, R, PanelsView>(w.weight.rows_from(first));
-    weights.template multiply<Half>(tile, in.data_of_rows, TileReads{true, true, first + 2 * R <= P::rows});
+    auto weights = weights_of_tile<Half, R, Lanes>(w.weight.rows_from(first));
+    weights.template multiply<SpreadForm<Half, Form::spread>>(tile, x, {true, true, first + 2 * R <= P::rows});
     LADON_UNROLLED_FOR(r, R) {
-      const Pack start = w.bias.template start<Pack>(panel, first + r, pack);
-      store(panel, first + r, pack, start + Dot::Fold::add_steps_of_half(tile.sum[r][0]));
+      const Pack start = w.bias.template start<Pack>(panel, first + r, token / Pack::lanes);
+      store(panel, first + r, token / P::layout.lanes, Dot::Fold::with_zeros(Dot::unfold(tile.sum[r][0], start)));
     }
     if constexpr (Epilogue::transforms_later) {
       const auto rows = epilogue.of_tile(panel, first);
-      transform_rows<HalfPack, 1, P::width>(rows.transform, rows.out + token, R);
+      transform_rows<Pack, 1, P::width>(rows.transform, rows.out + token, R);
     }
   });
 }

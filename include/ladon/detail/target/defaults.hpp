@@ -115,6 +115,7 @@ struct Defaults {
   static constexpr bool has_rows_beyond_pack = true;
   template <class Element>
   static constexpr bool has_rows_of_whole_panel = false;
+  template <class Element>
   static constexpr bool folds_token_rows = false;        // TokenRowForm::folds
   static constexpr std::size_t fewest_row_floats = 256;  // products of shorter rows would only compile longer
 

@@ -68,9 +68,11 @@ struct Avx512 : X86 {
                                                                                        : 1;
   template <class Element>
   static constexpr bool has_rows_beyond_pack = !std::is_integral_v<Element> || LADON_VNNI;
-  // 8 tokens of MiniLM: 0.66 of the time with weights from memory, 0.92 from the L3 cache (Zen 4). Without AVX512_BF16,
-  // bfloat16 weights become floats, and folded tiles convert them in about twice the time of rows.
-  static constexpr bool folds_token_rows = LADON_BFLOAT16_DOT;
+  // 8 tokens of MiniLM: 0.66 of the time with weights from memory, 0.92 from the L3 cache; bfloat16 0.67 and 0.88; int8
+  // 1.16 (Zen 4). Without AVX512_BF16, bfloat16 weights become floats, and folded tiles convert them in about twice the
+  // time of rows.
+  template <class Element>
+  static constexpr bool folds_token_rows = LADON_BFLOAT16_DOT && !std::is_integral_v<Element>;
 #endif
 #if LADON_BFLOAT16_DOT
   static constexpr bool multiplies_bfloat16 = true;

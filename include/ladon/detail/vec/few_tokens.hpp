@@ -50,11 +50,11 @@ struct Fold<XsimdPack<N>, Steps> {
     }
   }
 
-  // The same in the first lanes of a whole register. The other lanes are 0.
-  static LADON_INLINE Pack add_steps_of_half(const Pack& a) noexcept
+  // Returns `half` in the first lanes of a whole register. The other lanes are 0.
+  static LADON_INLINE Pack with_zeros(const XsimdPack<tokens>& half) noexcept
     requires(N == 16 && Steps == 2)
   {
-    return Pack(_mm512_zextps256_ps512(add_steps(a).batch));
+    return Pack(_mm512_zextps256_ps512(half.batch));
   }
 
  private:
