@@ -5,8 +5,7 @@
 // (detail/vec/dot.hpp), and a register has as many tuples as the widest register has lanes:
 //     panel                 [tuples][width][tuple_size]
 //     rows                  [tokens][registers][tuples of a register][tuple_size]        in the memory of the panel
-//     rows, of two packs    [tokens][registers][2][tuples of a register][tuple_size]     in the lanes of the second
-//     pack
+//     rows, of two packs    [tokens][registers][2][tuples of a register][tuple_size]     where the second pack lies
 //
 // Rows of floats, [tokens][registers][lanes], lie apart from the panels, which stay as they are.
 //

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of a weight matrix and a few tokens that lie in rows (detail/panel/token_rows.hpp). A lane holds products
 // of neighbouring features, so no lane is idle, whatever the number of tokens is:
-//     tile     sums of up to row_tile_tokens tokens and 4 rows of W stay in registers, and the lanes are added at the
-//     end block    as many rows of W as a register has lanes; the sums [tokens][rows] of a block are transposed to
-//     panels
+//     tile     up to row_tile_tokens tokens and 4 rows of W: sums stay in registers, and their lanes are added last
+//     block    as many rows of W as a register has lanes: the sums [tokens][rows] are transposed to panels
 //
 // Integer sums are exact, so int8 results are those of panels. W is read in place, in rows.
 #pragma once
