@@ -42,7 +42,7 @@ test("each shipped attention kernel has an entry, which refers to its modules on
 });
 
 test("model.js and tokenizer.js are small, and the licence of the tokenizers is shipped", (t) => {
-  for (const [name, most] of [["model", 8000], ["tokenizer", 14000]]) {
+  for (const [name, most] of [["model", 8200], ["tokenizer", 14000]]) {
     const size = gzipSync(read(`../dist/${name}.js`), { level: 9 }).length;
     t.diagnostic(`${name}.js: ${size} bytes gzipped`);
     assert.ok(size <= most, `${name}.js: ${size} bytes gzipped`);
