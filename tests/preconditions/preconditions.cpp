@@ -13,7 +13,7 @@
 #include "preconditions.hpp"
 #include "stacks.hpp"
 
-using ladon_test::shape, ladon_test::Attention;
+using ladon_test::small, ladon_test::Attention;
 
 namespace {
 
@@ -65,7 +65,7 @@ void run_texts(std::initializer_list<std::size_t> lengths) {
 
 template <class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::Unrotated>
 struct Projected {
-  using Attention = ladon::MultiHeadAttention<shape, Mask, ladon::layout::InProj, Score, Position>;
+  using Attention = ladon::MultiHeadAttention<small, Mask, ladon::layout::InProj, Score, Position>;
   using Options = typename Attention::Options;
   std::array<float, 6> x{}, y{};
   std::array<float, 8> context{};

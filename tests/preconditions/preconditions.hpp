@@ -8,9 +8,9 @@
 
 namespace ladon_test {
 
-constexpr ladon::Shape shape{.queries = 3, .keys = 4, .model = 2, .heads = 1};
+constexpr ladon::Shape small{.queries = 3, .keys = 4, .model = 2, .heads = 1};
 template <class Mask>
-using Attention = ladon::Attention<shape, Mask>;
+using Attention = ladon::Attention<small, Mask>;
 
 // Breaks a precondition: 4 queries in a shape of 3. Calls Options::lengths through a volatile pointer, so the call is
 // not inlined. Each source file then has a symbol of `lengths`, and the linker could confuse these symbols.
