@@ -10,7 +10,7 @@ if(NOT ROOT)
 endif()
 set(folders include src wasm/src cmake tools)
 set(generated "^wasm/src/generated/")
-set(without_comments "[.]json([.]in)?$|requirements[^/]*[.](in|txt)$")
+set(without_comments "[.]json([.]in)?$|requirements[^/]*[.](in|txt)$|/THIRD_PARTY[.]txt$")
 set(licence "SPDX-License-Identifier: Apache-2.0")
 
 function(licence_line out file)
