@@ -97,7 +97,8 @@ TEST_CASE("a text has equal embeddings after any earlier text, and with its atte
     Attention attention;
     const Embedding with = encoder.embed(std::span(ids).first(lengths[i]), attention);
     CHECK(encoder.embed(std::span(ids).first(lengths[i])) == first[i]);
-    CHECK(with == first[i]);
+    // Layers for short texts may add in another order.
+    CHECK(largest_difference(with, std::vector<double>(first[i].begin(), first[i].end())) <= 1e-6);
     for (std::size_t head = 0; head < layer_count * head_count; ++head) {
       double sum = 0;
       for (const float weight : attention.row(0, head, lengths[i] - 1)) sum += static_cast<double>(weight);
