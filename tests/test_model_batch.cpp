@@ -49,10 +49,7 @@ struct Problem {
     std::vector<const float*> pointers;
     for (const Floats& tensor : tensors) pointers.push_back(tensor.data());
     const float* const* next = pointers.data();
-    for (auto& layer : weights.layers) {
-      point(layer, next);
-      set_epsilon(layer, encoder.form.epsilon);
-    }
+    point_layers(weights.layers, next, encoder.form.epsilon);
   }
 
   void embed(const std::int32_t* text, std::size_t tokens, float* x) const {

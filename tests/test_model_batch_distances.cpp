@@ -125,10 +125,7 @@ struct Problem {
     std::vector<const float*> pointers;
     for (const Floats& tensor : tensors) pointers.push_back(tensor.data());
     const float* const* next = pointers.data();
-    for (auto& layer : weights.layers) {
-      point(layer, next);
-      set_epsilon(layer, encoder.form.epsilon);
-    }
+    point_layers(weights.layers, next, encoder.form.epsilon);
   }
 
   void run_single(const float* x, std::size_t tokens, float* y, Memory& memory) const {

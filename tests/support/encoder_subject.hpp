@@ -49,10 +49,7 @@ Subject subject_of_encoder() {
   const auto run = [](const Call& call) {
     typename Encoder::Weights weights;
     const float* const* next = call.weights;
-    for (auto& layer : weights.layers) {
-      point(layer, next);
-      set_epsilon(layer, call.epsilon);
-    }
+    point_layers(weights.layers, next, call.epsilon);
     if constexpr (requires { weights.norm; }) {
       point(weights.norm, next);
       weights.norm.epsilon = call.epsilon;

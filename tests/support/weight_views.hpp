@@ -154,4 +154,13 @@ void point(Layer& layer, const float* const*& next) {
   if constexpr (requires { layer.output_norm3.weight; }) point(layer.output_norm3, next);
 }
 
+// Points the weights of the layers of a stack at the next tensors, and sets the epsilon of all norms.
+template <class Layers>
+void point_layers(Layers& layers, const float* const*& next, float epsilon) {
+  for (auto& layer : layers) {
+    point(layer, next);
+    set_epsilon(layer, epsilon);
+  }
+}
+
 }  // namespace ladon_test
