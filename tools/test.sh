@@ -257,7 +257,7 @@ test_check_with_original() {
 # Tests the files of a release. Compiles the WebAssembly modules of the package if the modules do not exist.
 test_release() {
   local venv=$builds/release-venv test
-  need c++ cmake ninja git node npm python3 pip xsimd/xsimd.hpp
+  need c++ cmake ninja git node npm python3 pip xsimd/xsimd.hpp file unzip
   wasm >&2
   python_packages "$venv" "$root/tests/release/requirements.txt"
   for test in release conan; do
