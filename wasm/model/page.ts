@@ -1,10 +1,11 @@
-// The page of an imported model: loads the model, and shows what it computes from a text, token ids or numbers. A language
-// model writes a text.
+// The page of an imported model: loads the model, and shows what it computes from a text, token ids, a picture or numbers.
+// A language model writes a text.
 import { byId, make, showProblem } from "../demo/dom.js";
 import { Generator, Model, type ModelDescription, type ModelInput, type ModelInputs } from "../src/model.js";
 import type { EncodedPair, Tokenizer } from "../src/tokenizer.js";
 import { type Classes, answerOf, comparisonOf, writeText } from "./answers.js";
 import { numbersInFile, numbersInText, shapeOf } from "./numbers.js";
+import { type PictureSettings, numbersOfPicture, pictureIn } from "./picture.js";
 
 interface Settings {
   readonly name: string;
@@ -12,10 +13,12 @@ interface Settings {
   readonly classes: Classes;
   readonly eos: readonly number[];
   readonly hasTokenizer: boolean;
+  /** How a picture becomes `pixel_values`, or why the page reads no pictures. */
+  readonly picture?: PictureSettings | { readonly problem: string };
 }
 declare const modelSettings: Settings;
 
-const { name, sha256, classes, eos, hasTokenizer } = modelSettings;
+const { name, sha256, classes, eos, hasTokenizer, picture } = modelSettings;
 const form = byId("form", HTMLFormElement);
 const problem = byId("problem", HTMLElement);
 const answer = byId("answer", HTMLElement);
@@ -43,12 +46,12 @@ const idsIn = (text: string): number[] => (text.match(/-?\d+/g) ?? []).map(Numbe
  * be compared with the first, or to be the second of a pair that a classifier reads.
  */
 interface Field {
-  readonly text: HTMLTextAreaElement;
+  readonly text?: HTMLTextAreaElement;
   readonly file?: HTMLInputElement;
   readonly role?: "compare" | "pair";
   read(): Promise<ArrayLike<number>>;
 }
-const isFilled = ({ text, file }: Field): boolean => text.value.trim() !== "" || Boolean(file?.files?.length);
+const isFilled = ({ text, file }: Field): boolean => Boolean(text?.value.trim() || file?.files?.length);
 
 const addText = (label: string): HTMLTextAreaElement => {
   const text = make("textarea", { id: `input-${form.elements.length}`, spellcheck: false });
@@ -71,6 +74,38 @@ function addNumbers(input: ModelInput): Field {
   return { text, file, read: async () => (file.files?.[0] ? numbersInFile(file.files[0], input) : numbersInText(text.value, input)) };
 }
 
+/** Adds a field for a picture, which can also be dropped on the page, or for a file of numbers. Shows what the model sees. */
+function addPicture(input: ModelInput, settings: PictureSettings): Field {
+  const id = `input-${form.elements.length}`;
+  const file = make("input", { id, type: "file", accept: "image/*,.csv,.tsv,.txt,.json,.safetensors" });
+  const seen = make("canvas", { role: "img", "aria-label": "What the model sees", hidden: true });
+  form.append(make("label", { for: id }, `A picture to choose or drop, or a file of ${shapeOf(input)}: CSV, JSON or safetensors`), file, seen);
+  const numbersIn = async (chosen: File): Promise<ArrayLike<number>> => {
+    if (!chosen.type.startsWith("image/")) return numbersInFile(chosen, input);
+    const image = await pictureIn(chosen, settings);
+    if (chosen !== file.files![0]) return []; // the user has chosen another picture
+    Object.assign(seen, { width: image.width, height: image.height, hidden: false });
+    seen.getContext("2d", { willReadFrequently: true })!.putImageData(new ImageData(image.data, image.width), 0, 0);
+    return numbersOfPicture(image, settings);
+  };
+  let numbers: Promise<ArrayLike<number>> = Promise.resolve([]);
+  file.addEventListener("change", () => {
+    seen.hidden = true;
+    answer.replaceChildren();
+    showProblem(problem);
+    numbers = file.files![0] ? numbersIn(file.files![0]) : Promise.resolve([]);
+    numbers.catch((error) => showProblem(problem, error));
+  });
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    if (!event.dataTransfer?.files.length) return;
+    file.files = event.dataTransfer.files;
+    file.dispatchEvent(new Event("change"));
+  });
+  return { file, read: () => numbers };
+}
+
 /** Whether each input has a stack of its own, such as those of CLIP for a text and an image. */
 const hasStacks = ({ functions }: ModelDescription): boolean => functions.some(({ inputs }) => inputs);
 
@@ -79,7 +114,13 @@ function showForm({ description }: Model, tokenizer: Tokenizer | undefined): Fie
   const inputs = description.texts ? description.inputs.slice(0, 1) : description.inputs;
   const isNamed = inputs.length > 1 && !(hasStacks(description) && tokenizer);
   const nameOf = (input: ModelInput): string => (isNamed ? input.name : tokenizer ? "A text" : "Token ids");
-  const fields = inputs.map((input) => (input.kind === "ids" ? addIds(nameOf(input), input, tokenizer) : addNumbers(input)));
+  const fields = inputs.map((input) => {
+    if (input.kind === "ids") return addIds(nameOf(input), input, tokenizer);
+    if (input.name !== "pixel_values" || !picture) return addNumbers(input);
+    if (!("problem" in picture)) return addPicture(input, picture);
+    form.append(make("p", {}, picture.problem));
+    return addNumbers(input);
+  });
   const has = (name: string): boolean => description.functions.some((one) => one.name === name && !(name === "head" && one.hasRows));
   if (inputs.length === 1 && inputs[0]!.kind === "ids" && !description.texts) {
     if (tokenizer && has("head")) {
@@ -109,7 +150,7 @@ async function callsOf({ description }: Model, fields: readonly Field[], tokeniz
   }
   const other = fields[inputs.length];
   const hasOther = other !== undefined && isFilled(other);
-  if (hasOther && other.role === "pair") return [pairOf(inputs[0]!, tokenizer!.encodePair(fields[0]!.text.value, other.text.value))];
+  if (hasOther && other.role === "pair") return [pairOf(inputs[0]!, tokenizer!.encodePair(fields[0]!.text!.value, other.text!.value))];
   const first = Object.assign({}, ...(await Promise.all(inputs.map((_, i) => read(i)))));
   return hasOther ? [first, await read(inputs.length)] : [first];
 }
@@ -161,7 +202,7 @@ async function start(): Promise<void> {
   const answerForm = async (): Promise<void> => {
     const isText = tokenizer && description.inputs[0]!.kind === "ids";
     if (!generator) return compute(model, fields, tokenizer);
-    return write(generator, isText ? fields[0]!.text.value : await fields[0]!.read(), tokenizer !== undefined);
+    return write(generator, isText ? fields[0]!.text!.value : await fields[0]!.read(), tokenizer !== undefined);
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();

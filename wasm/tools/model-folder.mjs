@@ -8,6 +8,7 @@ import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildModelPage } from "./model-page.mjs";
 import { declarations, wrapper } from "./model-wrapper.mjs";
+import { pictureSettings } from "./picture-settings.mjs";
 
 const listName = "ladon-files.json";
 const readJson = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {});
@@ -55,7 +56,7 @@ async function writeModel({ name, folder, modules, weights, out }) {
   writeFileSync(join(out, `${name}.d.ts`), declarations(description));
   const classes = classesOf(readJson(join(folder, "config.json")));
   const hasTokenizer = existsSync(join(out, "tokenizer.json"));
-  await buildModelPage(out, { name, sha256, classes, eos, hasTokenizer });
+  await buildModelPage(out, { name, sha256, classes, eos, hasTokenizer, picture: pictureSettings(folder, description) });
   writeFileSync(join(out, listName), `${JSON.stringify({ files: readdirSync(out), sha256, eos })}\n`);
 }
 

@@ -152,24 +152,92 @@ test("the page of a model of numbers reads rows from a text or a file, and refus
   assert.deepEqual(problems, []);
 });
 
+/** Returns a BMP file with the pixels `of`(row, column, channel), in lossless 24-bit colours. */
+function bitmap(height, width, of) {
+  const stride = 4 * Math.ceil((3 * width) / 4);
+  const file = Buffer.alloc(54 + height * stride);
+  file.write("BM");
+  for (const [at, value] of [[2, file.length], [10, 54], [14, 40], [18, width], [22, height]]) file.writeUInt32LE(value, at);
+  file.writeUInt16LE(1, 26);
+  file.writeUInt16LE(24, 28);
+  for (let i = 0; i < 3 * height * width; ++i) {
+    const [row, column, channel] = [Math.floor(i / 3 / width), Math.floor(i / 3) % width, i % 3];
+    file[54 + (height - 1 - row) * stride + 3 * column + 2 - channel] = of(row, column, channel);
+  }
+  return { name: "picture.bmp", mimeType: "image/bmp", buffer: file };
+}
+
 test("the page of a model of texts and images: a vector of either, and the cosine of both", async (t) => {
   const { page, problems } = await openModel(t, "clip");
   const { inputs, answer_text: text, answer_vision: vision } = recorded("clip");
   const cosine = text.reduce((sum, value, i) => sum + value * vision[i], 0);
   const compute = page.getByRole("button", { name: "Compute" });
+  const picture = page.getByLabel("A picture to choose or drop, or a file of 192 numbers");
   await page.getByLabel("input_ids").fill(inputs.input_ids.join(" "));
   await compute.click();
   await page.getByText(`A vector of 12 numbers: ${text[0].toFixed(4)}`).waitFor();
-  await page.getByLabel("pixel_values: 192 numbers").fill(inputs.pixel_values.join(" "));
+  await picture.setInputFiles({ name: "numbers.json", mimeType: "", buffer: Buffer.from(JSON.stringify(inputs.pixel_values)) });
   await compute.click();
   await page.getByText(`Cosine: ${cosine.toFixed(4)}`).waitFor();
   assert.deepEqual(await accessibilityProblems(page), []);
   await page.getByLabel("input_ids").fill("");
   await compute.click();
   await page.getByText(`A vector of 12 numbers: ${vision[0].toFixed(4)}`).waitFor();
-  await page.getByLabel("pixel_values: 192 numbers").fill("");
+  await picture.setInputFiles([]);
   await compute.click();
   await page.getByRole("alert").filter({ hasText: "length of input_ids" }).waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test("the page of a model of images reads pictures, chosen or dropped, and shows what the model sees", async (t) => {
+  const { page, problems } = await openModel(t, "clip");
+  const file = `${importedFolder("clip")}/clip`;
+  const model = await Model.load({ module: file, weights: `${file}.weights` });
+  const compute = page.getByRole("button", { name: "Compute" });
+  const picture = page.getByLabel("A picture");
+  const seen = page.getByRole("img", { name: "What the model sees" });
+  const pixels = () => seen.evaluate((canvas) => Array.from(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data));
+  // preprocessor_config.json says: the shorter edge gets 10 pixels, and the model sees the 8 x 8 in the centre.
+  const of = (row, column, channel) => (37 * row + 91 * column + 53 * channel) % 256;
+  const mean = [0.48145466, 0.4578275, 0.40821073];
+  const std = [0.26862954, 0.26130258, 0.27577711];
+  const expected = Array.from({ length: 192 }, (_, i) => {
+    const [channel, row, column] = [Math.floor(i / 64), 1 + (Math.floor(i / 8) % 8), 2 + (i % 8)];
+    return (of(row, column, channel) / 255 - mean[channel]) / std[channel];
+  });
+  const [first] = model.head({ pixel_values: expected });
+  await picture.setInputFiles(bitmap(10, 12, of));
+  await seen.waitFor();
+  const rgba = Array.from({ length: 256 }, (_, i) => (i % 4 === 3 ? 255 : of(1 + Math.floor(i / 32), 2 + (Math.floor(i / 4) % 8), i % 4)));
+  assert.deepEqual(await pixels(), rgba);
+  await compute.click();
+  await page.getByText(`A vector of 12 numbers: ${first.toFixed(4)}`).waitFor();
+  assert.deepEqual(await accessibilityProblems(page), []);
+  assert.ok((await overflow(page)) <= 0);
+
+  // A picture with four times the pixels of each direction, dropped on the page. It has a slope that scaling keeps.
+  const slope = (row, column, channel) => 20 + (channel === 0 ? row : channel === 1 ? column : row + column);
+  const { buffer, ...named } = bitmap(40, 48, slope);
+  await page.evaluate(
+    ({ bytes, named: { name, mimeType: type } }) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([new Uint8Array(bytes)], name, { type }));
+      document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+    },
+    { bytes: [...buffer], named },
+  );
+  await page.waitForFunction((before) => document.querySelector("canvas").getContext("2d").getImageData(0, 0, 1, 1).data[0] !== before, rgba[0]);
+  const largest = (await pixels()).reduce((most, value, i) => {
+    const [row, column] = [4 * (1 + Math.floor(i / 32)) + 1.5, 4 * (2 + (Math.floor(i / 4) % 8)) + 1.5];
+    return i % 4 === 3 ? most : Math.max(most, Math.abs(value - slope(row, column, i % 4)));
+  }, 0);
+  assert.ok(largest <= 1, `${largest}`);
+
+  await picture.setInputFiles({ name: "picture.png", mimeType: "image/png", buffer: Buffer.from("no picture") });
+  await page.getByRole("alert").filter({ hasText: "could not be decoded" }).waitFor();
+  assert.equal(await seen.count(), 0, "the picture before is hidden");
+  await compute.click();
+  await page.getByRole("alert").filter({ hasText: "could not be decoded" }).waitFor();
   assert.deepEqual(problems, []);
 });
 
