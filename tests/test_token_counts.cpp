@@ -56,6 +56,11 @@ TEST_CASE("token counts: bfloat16") {
   check_every_count<ladon::mask::Unmasked, ladon::layout::BFloat16<ladon::layout::InProj>>();
 }
 
+// Weights whose rows are not contiguous are multiplied in lanes, whatever the number of tokens.
+TEST_CASE("token counts: weights of the order in_out") {
+  check_every_count<ladon::mask::Unmasked, ladon::layout::InProjInOut>();
+}
+
 // Panels of one register of 16 lanes, of which 7 and 8 tokens fill a half.
 template <class Layout>
 void check_one_register() {

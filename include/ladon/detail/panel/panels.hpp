@@ -87,9 +87,9 @@ LADON_INLINE constexpr Range tokens_of(std::size_t first, std::size_t count, std
 // Calls f.operator()<P, Packs>(first, count) for ranges of at most `Most` panels: the full panels, with P = T, and then
 // the last panel, with P = Last, if its layout or its number of packs differs. T sets the distance of panels. Panels
 // without one of the first `active` tokens, or outside `share`, are skipped. The last panel of layout T with such a
-// token has half as many packs, if they hold the tokens and T.halves_panels is true.
+// token has half as many packs, if they hold the tokens and Halves is true.
 template <detail::PanelLayout T, detail::PanelLayout Last, std::size_t Tokens, std::size_t Most = all,
-          class CallShare = detail::WholeCall>
+          bool Halves = T.halves_panels, class CallShare = detail::WholeCall>
 LADON_INLINE constexpr void for_panels(std::size_t active, auto f, CallShare share = {}) noexcept {
   constexpr std::size_t panels = T.panels(Tokens);
   constexpr std::size_t last_packs = Last.packs_for(Tokens - (panels - 1) * T.width());
@@ -99,7 +99,7 @@ LADON_INLINE constexpr void for_panels(std::size_t active, auto f, CallShare sha
   if constexpr (whole > 0) {
     Range first = wanted & Range{0, whole};
     [[maybe_unused]] bool halves = false;
-    if constexpr (T.halves_panels) {
+    if constexpr (Halves) {
       halves = first.begin < first.end && active <= first.end * T.width() - T.width() / 2;
       first.end -= halves ? 1 : 0;
     }
@@ -109,11 +109,11 @@ LADON_INLINE constexpr void for_panels(std::size_t active, auto f, CallShare sha
       }
     } else {
       // With a test for the whole call, too, g++ would inline other functions into `f` (64,128,4: 1% of peak less).
-      if ((CallShare::whole && !T.halves_panels) || first.begin < first.end) {
+      if ((CallShare::whole && !Halves) || first.begin < first.end) {
         f.template operator()<T, T.packs>(first.begin, first.end - first.begin);
       }
     }
-    if constexpr (T.halves_panels) {
+    if constexpr (Halves) {
       if (halves) f.template operator()<T, T.packs / 2>(first.end, std::size_t(1));
     }
   }

@@ -37,12 +37,14 @@ struct BFloat16PanelsView {
 //     convert(panels, first, count, active)    converts `count` panels from panel `first` on, and returns a view of all
 //     view(panels)                             returns a view of all panels
 //
-// `active` counts the tokens of all panels: if few of them lie in the last panel, they become rows.
+// `active` counts the tokens of all panels: if few of them lie in the last panel, they become rows. With
+// finds_half_panels, products of a view compute half of a panel that is half full, so for_panels need not call them
+// for it alone.
 //
 // for_panels explains the arguments P and Packs.
 template <class Precision, class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
 struct LinearInput {
-  static constexpr bool converts = false;
+  static constexpr bool converts = false, finds_half_panels = false;
   template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
   LADON_INLINE constexpr PanelsView convert(const float* panels, std::size_t, std::size_t, std::size_t = all) noexcept {
     return {panels};
@@ -54,7 +56,7 @@ struct LinearInput {
 template <class Precision, class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
   requires(may_have_token_rows<Vectors, T, float, MostFeatures>)
 struct alignas(64) LinearInput<Precision, Vectors, Tokens, MostFeatures, T> {
-  static constexpr bool converts = true;
+  static constexpr bool converts = true, finds_half_panels = has_token_rows<float>;
   static constexpr std::size_t tokens = Tokens;
   static constexpr PanelLayout layout = T;
   using MostRows = TokenRowForm<Vectors, T, float, MostFeatures>;
@@ -71,7 +73,7 @@ struct alignas(64) LinearInput<Precision, Vectors, Tokens, MostFeatures, T> {
       if constexpr (may_have_token_rows<Simd, P, float, Features>) {
         using Form = TokenRowForm<Simd, P, float, Features>;
         static_assert(Form::most_tokens <= MostRows::most_tokens && Form::stride <= MostRows::stride);
-        if (in_rows.end > 0) {
+        if (in_rows.begin < in_rows.end) {
           floats_to_rows<typename Simd::template Pack<P.lanes>, P, Form, Features>(
               panels + p * Features * T.width() + in_rows.begin, in_rows.end - in_rows.begin, data);
         }
@@ -87,7 +89,7 @@ struct alignas(64) LinearInput<Precision, Vectors, Tokens, MostFeatures, T> {
 template <class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
   requires(Vectors::multiplies_bfloat16)
 struct alignas(64) LinearInput<precision::BFloat16, Vectors, Tokens, MostFeatures, T> {
-  static constexpr bool converts = true;
+  static constexpr bool converts = true, finds_half_panels = has_token_rows<BFloat16>;
   static constexpr std::size_t tokens = Tokens, stride = (MostFeatures + 1) / 2 * 2 * T.width();
   static constexpr PanelLayout layout = T;
   BFloat16 data[T.panels(Tokens) * stride];
@@ -163,6 +165,7 @@ template <int Bits, bool Rotated, int WeightBits, class Vectors, std::size_t Tok
 struct alignas(64) LinearInput<precision::Int8<Bits, Rotated, WeightBits>, Vectors, Tokens, MostFeatures, T> {
   static constexpr bool converts = true;
   using Element = typename Vectors::Int8Element;
+  static constexpr bool finds_half_panels = has_token_rows<Element>;
   static constexpr std::size_t tuple_size = vec::tuple_features<Element>;
   static constexpr std::size_t block = tuple_size > Vectors::int8_block ? tuple_size : Vectors::int8_block;
   static constexpr std::size_t tokens = Tokens, stride = (MostFeatures + block - 1) / block * block * T.width();

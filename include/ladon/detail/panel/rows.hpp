@@ -120,6 +120,9 @@ struct WeightRows {
 
   // A bias belongs to a whole row, so the biases stay the same.
   constexpr WeightRows columns_from(std::size_t first) const noexcept { return {weight.columns_from(first), bias}; }
+  constexpr WeightRows rows_from(std::size_t first) const noexcept {
+    return {weight.rows_from(first), bias.from(first)};
+  }
 };
 template <class Matrix, class Biases>
 WeightRows(Matrix, Biases) -> WeightRows<Matrix, Biases>;
@@ -148,6 +151,10 @@ struct IntegerRows {
   const float* scale;
   const std::int32_t* row_sum;
   LADON_NO_UNIQUE_ADDRESS Biases bias;
+
+  constexpr IntegerRows rows_from(std::size_t first) const noexcept {
+    return {weight.rows_from(first), scale + first, row_sum + first, bias.from(first)};
+  }
 };
 template <std::size_t RowStride, class Biases>
 using Int8Rows = IntegerRows<WeightMatrix<std::int8_t, RowStride, 1>, Biases>;

@@ -30,7 +30,8 @@ namespace LADON_NAMESPACE::detail {
 template <class Element>
 inline constexpr bool has_token_rows = vec::NativeVectors::template multiplies_token_rows<Element>;
 
-// The tokens of a panel that are rows: from `begin` to `end` - 1.
+// The tokens of a panel that are rows: from `begin` to `end` - 1. If `end` is 0, lanes compute the whole panel.
+// Otherwise, they compute the first pack if `begin` is not 0: all tokens lie there, or the others are rows.
 struct RowsOfPanel {
   std::uint16_t begin = 0, end = 0;
 };
@@ -147,21 +148,22 @@ inline constexpr bool may_have_token_rows = [] {
   return false;
 }();
 
-// Returns which of the `tokens` tokens of a panel of the layout P become rows. A matrix unit multiplies a panel in less
-// time than rows of two tokens.
+// Returns which of the `tokens` tokens of a panel of the layout P become rows, or that the panel is half full. A matrix
+// unit multiplies a panel in less time than rows of two tokens.
 template <class Simd, PanelLayout P, class Element, std::size_t Features>
 LADON_INLINE constexpr RowsOfPanel rows_of_tokens([[maybe_unused]] std::size_t tokens) noexcept {
-  if constexpr (Simd::Unit::template fits<Element, Features, P.lanes>) {
-    if (Simd::Unit::ready()) return {};
-  }
+  bool in_unit = false;
+  if constexpr (Simd::Unit::template fits<Element, Features, P.lanes>) in_unit = Simd::Unit::ready();
   if constexpr (may_have_token_rows<Simd, P, Element, Features>) {
     using Form = TokenRowForm<Simd, P, Element, Features>;
     constexpr std::size_t most = Form::most_tokens;
     const std::size_t begin = P.packs == 2 && !Form::of_whole_panel && tokens > P.lanes ? P.lanes : 0;
-    if (tokens <= P.width() && tokens - begin <= most && (begin == 0 || Simd::template has_rows_beyond_pack<Element>)) {
+    constexpr std::size_t most_beyond = Simd::template most_rows_beyond_pack<Element>;
+    if (!in_unit && tokens <= P.width() && tokens - begin <= most && (begin == 0 || tokens - begin <= most_beyond)) {
       return {static_cast<std::uint16_t>(begin), static_cast<std::uint16_t>(tokens)};
     }
   }
+  if (P.halves_panels && tokens <= P.lanes) return {P.lanes, P.lanes};
   return {};
 }
 

@@ -262,21 +262,18 @@ LADON_NOINLINE void product_of_folded_rows(const Weights& w, const In& in, std::
   });
 }
 
-// A product whose last panel has rows: of all its tokens, or of those of its second pack.
+// How many rows of W a block has: so few that they stay in the L2 cache, and whole tiles of most layouts.
+template <class Matrix, std::size_t Inner>
+inline constexpr std::size_t rows_of_block = [] {
+  constexpr std::size_t tiles = 96;
+  constexpr std::size_t rows = target::Current::block_bytes / (Inner * sizeof(typename Matrix::Element));
+  return rows < tiles ? tiles : rows / tiles * tiles;
+}();
+
+// The product of the rows of the last panel.
 template <class P, class Weights, class In, class Epilogue>
-LADON_INLINE void product_with_token_rows(const Weights& w, In in, std::size_t panels, const Epilogue& epilogue,
-                                          Reading reading) noexcept {
-  const std::size_t last = panels - 1;
-  const typename In::Lanes lanes = in;
-  if (last > 0) product<P>(w, lanes, last, epilogue, reading);
-  if constexpr (P::layout.packs == 2) {
-    if (in.rows[last].begin > 0) {
-      Weights of_panel = w;
-      of_panel.bias = w.bias.panels_from(last);
-      product<ProductForm<typename P::Simd, P::layout, 1, P::rows, P::inner>>(
-          of_panel, lanes.template panels_from<P::inner, P::width>(last), 1, epilogue.of_tile(last, 0), reading);
-    }
-  }
+LADON_INLINE void product_of_last_rows(const Weights& w, const In& in, std::size_t last,
+                                       const Epilogue& epilogue) noexcept {
   using Form = TokenRowForm<typename P::Simd, P::layout, typename In::Element, P::inner>;
   if constexpr (Form::most_folded > 0) {
     if (Form::folds(in.rows[last].end - in.rows[last].begin)) {
@@ -284,6 +281,45 @@ LADON_INLINE void product_with_token_rows(const Weights& w, In in, std::size_t p
     }
   }
   product_of_token_rows<typename P::Simd, P::layout, P::inner>(w, P::rows, in, last, epilogue);
+}
+
+// A product of panels, of which the last one may be computed apart (RowsOfPanel). All parts multiply a block of W
+// before the next block: weights that come from memory are read from there once, and then from the L2 cache.
+template <class P, class Weights, class In, class Epilogue>
+LADON_INLINE constexpr void product_in_blocks(const Weights& w, In in, std::size_t panels, const Epilogue& epilogue,
+                                              Reading reading) noexcept {
+  using Simd = typename P::Simd;
+  using Matrix = decltype(w.weight);
+  constexpr PanelLayout layout = P::layout;
+  constexpr bool reads_rows =
+      may_have_token_rows<Simd, layout, typename In::Element, P::inner> && Matrix::rows_contiguous;
+  const std::size_t last = panels - 1;
+  const typename In::Lanes lanes = in;
+  const RowsOfPanel part = in.rows[last];
+  const bool has_rows = reads_rows && part.begin < part.end;
+  if constexpr (reads_rows) {
+    if (has_rows && part.begin == 0 && last == 0) return product_of_last_rows<P>(w, in, last, epilogue);
+  }
+  // How many packs of the last panel are computed in lanes.
+  const bool fits_first_pack = P::packs == 2 && part.end > 0 && part.end <= layout.lanes;
+  const std::size_t packs = has_rows && part.begin == 0 ? 0 : has_rows || fits_first_pack ? 1 : P::packs;
+  const std::size_t whole = packs == P::packs ? panels : last;
+  for_row_tiles<P::rows, rows_of_block<Matrix, P::inner>>([&]<std::size_t R>(std::size_t first) {
+    const Weights block = w.rows_from(first);
+    const Epilogue to = epilogue.of_rows(first);
+    if (whole > 0) product<ProductForm<Simd, layout, P::packs, R, P::inner>>(block, lanes, whole, to, reading);
+    if constexpr (P::packs == 2) {
+      if (packs == 1) {
+        Weights of_panel = block;
+        of_panel.bias = block.bias.panels_from(last);
+        product<ProductForm<Simd, layout, 1, R, P::inner>>(
+            of_panel, lanes.template panels_from<P::inner, P::width>(last), 1, to.of_tile(last, 0), reading);
+      }
+    }
+    if constexpr (reads_rows) {
+      if (has_rows) product_of_last_rows<ProductForm<Simd, layout, P::packs, R, P::inner>>(block, in, last, to);
+    }
+  });
 }
 
 #if defined(LADON_SMALL)
@@ -370,12 +406,16 @@ LADON_INLINE constexpr void matmul(const auto& w, auto in, std::size_t panels, a
       matmul_expanded<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, reading);
     }
   } else if constexpr (!std::is_same_v<In, LanesOf<In>>) {
-    if constexpr (may_have_token_rows<Simd, T, typename In::Element, Inner> && Matrix::rows_contiguous) {
-      if (panels > 0 && in.rows[panels - 1].end > 0) {
-        return product_with_token_rows<P>(w, in, panels, epilogue, reading);
+    if constexpr (T.packs == 2) {
+      if (panels > 0) product_in_blocks<P>(w, in, panels, epilogue, reading);
+    } else {
+      if constexpr (may_have_token_rows<Simd, T, typename In::Element, Inner>) {
+        if (panels > 0 && in.rows[panels - 1].end > 0) {
+          return product_in_blocks<P>(w, in, panels, epilogue, reading);
+        }
       }
+      matmul<Simd, T, Packs, Rows, Inner>(w, LanesOf<In>(in), panels, epilogue, reading);
     }
-    return matmul<Simd, T, Packs, Rows, Inner>(w, LanesOf<In>(in), panels, epilogue, reading);
   } else if constexpr (is_single_token<Simd, T>) {
     if constexpr (is_quantised<In>) {
       if (panels > 0) matrix_vector_int8<Simd, Rows, Inner>(w, in, epilogue);

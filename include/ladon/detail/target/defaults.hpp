@@ -83,6 +83,8 @@ struct Defaults {
   // Results of a linear map of rows. With 16 KB instead, int8 (128,384,1536) takes 1.20 times as long (Zen 5).
   static constexpr std::size_t result_bytes_at_a_time = 64 * 1024;
   static constexpr std::size_t result_bytes_in_small_memory = 8 * 1024;
+  // Weights that panels and rows of few tokens read one after the other.
+  static constexpr std::size_t block_bytes = 144 * 1024;
   // Panels that share each read of weights that exceed second_cache_bytes: 67 -> 77% of peak.
   static constexpr std::size_t feed_forward_panels = 4;
 
@@ -112,7 +114,7 @@ struct Defaults {
   template <class Element>
   static constexpr std::size_t row_overhead_registers = 2;
   template <class Element>
-  static constexpr bool has_rows_beyond_pack = true;
+  static constexpr std::size_t most_rows_beyond_pack = unlimited;
   template <class Element>
   static constexpr bool has_rows_of_whole_panel = false;
   template <class Element>

@@ -67,7 +67,7 @@ struct Avx512 : X86 {
                                                         : LADON_VNNI                   ? 2
                                                                                        : 1;
   template <class Element>
-  static constexpr bool has_rows_beyond_pack = !std::is_integral_v<Element> || LADON_VNNI;
+  static constexpr std::size_t most_rows_beyond_pack = std::is_integral_v<Element> && !LADON_VNNI ? 0 : unlimited;
   // 8 tokens of MiniLM: 0.66 of the time with weights from memory, 0.92 from the L3 cache; bfloat16 0.67 and 0.88; int8
   // 1.16 (Zen 4). Without AVX512_BF16, bfloat16 weights become floats, and folded tiles convert them in about twice the
   // time of rows.
@@ -109,7 +109,9 @@ struct Avx2 : X86 {
   template <class Element>
   static constexpr std::size_t row_overhead_registers = std::is_same_v<Element, float> ? 16 : LADON_VNNI;
   template <class Element>
-  static constexpr bool has_rows_beyond_pack = LADON_VNNI && std::is_integral_v<Element>;
+  static constexpr std::size_t most_rows_beyond_pack = !std::is_integral_v<Element> ? 4
+                                                       : LADON_VNNI                 ? unlimited
+                                                                                    : 0;
   template <class Element>
   static constexpr bool has_rows_of_whole_panel = !LADON_VNNI && std::is_integral_v<Element>;
 #endif
