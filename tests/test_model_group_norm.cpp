@@ -101,6 +101,39 @@ void check_series(double deviation, double mean) {
   }
 }
 
+// A series of `numbers` numbers behind as many as the first patch lacks.
+template <ladon::MaskedSeriesModel S>
+void check_masked_series(std::size_t numbers, double deviation, double mean) {
+  CAPTURE(S.patch);
+  CAPTURE(numbers);
+  constexpr std::size_t row = 2 * S.patch;
+  const std::size_t patches = (numbers + S.patch - 1) / S.patch, lacking = patches * S.patch - numbers;
+  std::vector<float> series = ladon_test::random_floats(S.length, numbers), y(S.patches_of(S.length) * row, NAN);
+  for (float& number : series) number = static_cast<float>(deviation * double{number} + mean);
+  const float least = 1e-6f;
+  const ladon::TimeSeriesScale scale = ladon::masked_series_scale<S>(series.data(), numbers, least);
+  ladon::masked_series_patches<S>(series.data(), numbers, y.data(), scale);
+  CHECK(std::all_of(y.begin() + patches * row, y.end(), [](float number) { return std::isnan(number); }));
+  std::vector<double> chosen;  // the numbers of the first patch with 3 numbers, or of the last patch
+  for (std::size_t p = 0; p < patches && chosen.size() < 3; ++p) {
+    chosen.clear();
+    for (std::size_t i = p * S.patch; i < (p + 1) * S.patch; ++i) {
+      if (i >= lacking) chosen.push_back(double{series[i - lacking]});
+    }
+  }
+  const Moments moments(chosen);
+  const double root = std::max(std::sqrt(moments.variance), double{least});
+  const double roundings = static_cast<double>(chosen.size() + 2);
+  const double scale_error = root > double{least} ? moments.scale_error(roundings, 0) : 2 * unit;
+  for (std::size_t i = 0; i < patches * S.patch; ++i) {
+    const float number = y[i / S.patch * row + i % S.patch], mask = y[i / S.patch * row + S.patch + i % S.patch];
+    CHECK(mask == (i < lacking ? 1.0f : 0.0f));
+    const double d = i < lacking ? 0 : double{series[i - lacking]} - moments.mean;
+    const double bound = (moments.mean_error(roundings) + std::abs(d) * (scale_error + 2 * unit)) / root;
+    CHECK(std::abs(double{number} - d / root) <= (i < lacking ? 0 : bound));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("GroupNorm: one group, several groups, and a group for each channel") {
@@ -129,4 +162,27 @@ TEST_CASE("series: patches end with the series, and scaled numbers have the mean
   check_series<ladon::TimeSeriesModel{.length = 53, .patch = 8, .stride = 3}>(10, -4);
   check_series<ladon::TimeSeriesModel{.length = 7, .patch = 7, .stride = 2}>(1, 30);
   check_series<ladon::TimeSeriesModel{.length = 5, .patch = 1, .stride = 3}>(1e-3, 0);
+}
+
+TEST_CASE("series: the first patch has a mask, and the first patch with 3 numbers has the mean 0 and the deviation 1") {
+  for (std::size_t numbers = 1; numbers <= 13; ++numbers) {
+    check_masked_series<ladon::MaskedSeriesModel{.length = 13, .patch = 4}>(numbers, 10, -4);
+    check_masked_series<ladon::MaskedSeriesModel{.length = 13, .patch = 2}>(numbers, 1, 30);
+    check_masked_series<ladon::MaskedSeriesModel{.length = 13, .patch = 1}>(numbers, 1, 0);
+    check_masked_series<ladon::MaskedSeriesModel{.length = 13, .patch = 32}>(numbers, 1e-3, 0);
+  }
+}
+TEST_CASE("series: equal numbers become 0, and no numbers write nothing") {
+  constexpr ladon::MaskedSeriesModel model{.length = 4, .patch = 4};
+  const float series[4] = {5, 5, 5, 5};
+  float y[8];
+  const ladon::TimeSeriesScale scale = ladon::masked_series_scale<model>(series, 3, 0.25f);
+  CHECK(scale.mean == 5);
+  CHECK(scale.deviation == 0.25f);
+  ladon::masked_series_patches<model>(series, 3, y, scale);
+  for (std::size_t i = 0; i < 8; ++i) CHECK(y[i] == (i == 4 ? 1.0f : 0.0f));
+  CHECK(ladon::masked_series_scale<model>(series, 0).deviation == 1);
+  y[0] = 7;
+  ladon::masked_series_patches<model>(series, 0, y, {});
+  CHECK(y[0] == 7);
 }

@@ -55,6 +55,17 @@ constexpr std::array<float, 4> patches_of_series() {
 }
 static_assert(patches_of_series() == std::array<float, 4>{-0.5f, 0.5f, -0.5f, 0.5f});
 
+constexpr std::array<float, 12> masked_patches_of_series() {
+  constexpr ladon::MaskedSeriesModel model{.length = 6, .patch = 3};
+  const float series[6] = {9, 1, 1, 4};
+  std::array<float, 12> y{};
+  ladon::masked_series_patches<model>(series, 4, y, ladon::masked_series_scale<model>(series, 4));
+  return y;
+}
+static_assert(near(masked_patches_of_series()[8] * masked_patches_of_series()[8], 2));
+static_assert(masked_patches_of_series()[3] == 1 && masked_patches_of_series()[4] == 1);
+static_assert(masked_patches_of_series()[1] == 0 && masked_patches_of_series()[5] == 0);
+
 constexpr std::array<float, 6> prepared() {
   constexpr ladon::ConvolutionModel model{.length = 1, .inputs = 1, .outputs = 2, .width = 3};
   const float direction[] = {3, 0, 1, 4, 2, 0};

@@ -48,6 +48,11 @@ void convolve(const float* x, std::size_t rows, float* y) {
   Part::run(x, rows, {weight, bias}, y, workspace);
 }
 
+void read_series(const float* x, std::size_t numbers, float* y) {
+  constexpr ladon::MaskedSeriesModel model{.length = 6, .patch = 2};
+  ladon::masked_series_patches<model>(x, numbers, y, ladon::masked_series_scale<model>(x, numbers));
+}
+
 // Divides texts of these lengths into calls.
 void divide(std::initializer_list<std::size_t> lengths) {
   const std::array<std::int32_t, 6> ids{};
@@ -251,6 +256,7 @@ int main(int, char** arguments) {
   if (broken == "convolution_rows") convolve(x.data(), 7, y.data());
   if (broken == "convolution_in_place") convolve(x.data(), 6, x.data());
   if (broken == "convolution") convolve(x.data(), 6, y.data());  // allowed
+  if (broken == "masked_series") read_series(x.data(), 7, y.data());
   if (broken == "empty_text") divide({3, 0, 2});
   if (broken == "empty_first_text") divide({0, 2});
   if (broken == "texts") divide({3, 1, 2});  // allowed

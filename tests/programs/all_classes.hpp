@@ -146,6 +146,7 @@ constexpr ladon::PatchModel patches{.rows = 24,
                                     .transposed = true,
                                     .precision = ladon::PrecisionKind::int8};
 constexpr ladon::TimeSeriesModel series{.length = 9, .patch = 4, .stride = 3};
+constexpr ladon::MaskedSeriesModel masked_series{.length = 9, .patch = 4};
 struct UseInputs {
   using Convolution = ladon::Convolution<convolution>;
   using Patches = ladon::PatchEmbedding<patches>;
@@ -159,6 +160,7 @@ struct UseInputs {
   static void embed(const float* from, const Patches::Weights& weights, float* to, Patches::Workspace& workspace) {
     Patches::run(from, weights, to, workspace);
     ladon::time_series_patches<series>(from, to, ladon::time_series_scale<9>(from));
+    ladon::masked_series_patches<masked_series>(from, 9, to, ladon::masked_series_scale<masked_series>(from, 9));
   }
 };
 

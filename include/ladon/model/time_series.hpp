@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The patches of a time series (PatchTST, arXiv 2211.14730), which a linear map turns into tokens. A time series with
-// several channels is one time series for each channel.
+// The patches of a time series, which a linear map or a network turns into tokens. A time series with several channels
+// is one time series for each channel. PatchTST (arXiv 2211.14730) has series of one length, and TimesFM
+// (arXiv 2310.10688) series of any length, whose first patch may lack numbers.
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>
 
 #include <cstddef>
 
+#include <ladon/checks.hpp>
 #include <ladon/detail/layer/norm.hpp>
 #include <ladon/views.hpp>
 
@@ -54,6 +56,57 @@ constexpr void time_series_patches(VectorView<const float, S.length> series, Mat
     for (std::size_t i = 0; i < S.patch; ++i) {
       y.data[p * S.patch + i] = (series.data[first + p * S.stride + i] - scale.mean) / scale.deviation;
     }
+  }
+}
+
+// The last patch ends with the series. If `patch` does not divide the length of a series, the first patch lacks numbers
+// at its front.
+struct MaskedSeriesModel {
+  std::size_t length = 0;  // of the longest series
+  std::size_t patch = 1;
+
+  // The number of patches of a series of `numbers` numbers.
+  constexpr std::size_t patches_of(std::size_t numbers) const noexcept { return (numbers + patch - 1) / patch; }
+};
+
+// Returns the mean and the deviation of the first patch with at least 3 numbers, or of the last patch if all patches
+// have fewer. The deviation is at least `least` ("tolerance" in TimesFM's config.json). Without numbers, returns 0
+// and 1. Precondition: numbers <= length.
+template <MaskedSeriesModel S>
+constexpr TimeSeriesScale masked_series_scale(VectorView<const float, S.length> series, std::size_t numbers,
+                                              float least = 1e-6f) noexcept {
+  LADON_EXPECTS(numbers <= S.length, "ladon: a series has more numbers than its model", {},
+                {{"numbers", numbers}, {"length", S.length}});
+  if (numbers == 0) return {};
+  const std::size_t first = numbers - (S.patches_of(numbers) - 1) * S.patch;  // numbers of the first patch
+  std::size_t count = first;
+  const float* x = series.data;
+  if (first < 3 && first < numbers) {
+    x += S.patch < 3 ? numbers - S.patch : first;
+    count = S.patch;
+  }
+  float sum = 0, squares = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += x[i];
+  const float mean = sum / static_cast<float>(count);
+  for (std::size_t i = 0; i < count; ++i) squares += detail::vec::unfused((x[i] - mean) * (x[i] - mean));
+  const float deviation = detail::vec::sqrt_scalar(squares / static_cast<float>(count));
+  return {mean, deviation < least ? least : deviation};
+}
+
+// Writes a row for each patch to `y` [patches_of(numbers)][2 * patch]: the numbers of the patch, minus scale.mean and
+// divided by scale.deviation, and then its mask, which is 1 for each number that the patch lacks. Such a number is 0.
+// Precondition: numbers <= length.
+template <MaskedSeriesModel S>
+constexpr void masked_series_patches(VectorView<const float, S.length> series, std::size_t numbers,
+                                     MatrixView<float, S.patches_of(S.length), 2 * S.patch> y,
+                                     TimeSeriesScale scale) noexcept {
+  LADON_EXPECTS(numbers <= S.length, "ladon: a series has more numbers than its model", {},
+                {{"numbers", numbers}, {"length", S.length}});
+  const std::size_t count = S.patches_of(numbers) * S.patch, lacking = count - numbers;
+  for (std::size_t i = 0; i < count; ++i) {
+    float* const number = y.data + i / S.patch * 2 * S.patch + i % S.patch;
+    number[0] = i < lacking ? 0 : (series.data[i - lacking] - scale.mean) / scale.deviation;
+    number[S.patch] = i < lacking ? 1 : 0;
   }
 }
 
