@@ -151,9 +151,11 @@ void set_frames(const Config& config, Stack& stack) {
   constexpr bool is_narrow = sizeof(std::size_t) < sizeof(std::uint64_t);
   constexpr std::uint64_t most = is_narrow ? std::numeric_limits<std::uint32_t>::max() : std::uint64_t{1} << 40;
   std::uint64_t rows = stack.model.tokens;
-  for (auto step = stack.input.steps.rbegin(); step != stack.input.steps.rend() && rows <= most; ++step)
+  for (auto step = stack.input.steps.rbegin(); step != stack.input.steps.rend() && rows <= most; ++step) {
+    if (const auto* patches = std::get_if<MaskedPatches>(&*step)) rows *= patches->patch;
     if (const auto* layer = std::get_if<ConvolveRows>(&*step))
       rows = rows * layer->stride + layer->width - 1 - layer->before - layer->behind;
+  }
   if (rows > most)
     config.fail("conv_stride", std::string("strides with which an input has at most ") +
                                    (is_narrow ? "2^32 - 1" : "2^40") + " frames");

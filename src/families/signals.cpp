@@ -144,6 +144,21 @@ void patchtst(Config& config, Description& description) {
   add_stack(description, std::move(stack), config);
 }
 
+// The caller gives no numbers for the patches of a padded series that lack all numbers: no token attends to them.
+// Positions also begin with the first other patch.
+Input read_masked_series(Config& config, const Stack& stack, std::size_t patch) {
+  Input input{.name = "past_values"};
+  input.steps = {Frames{}, MaskedPatches{patch, static_cast<float>(config.number("", {"tolerance"}, 1e-6))},
+                 ResidualBlock{"input_ff_layer", stack.model.feed_forward, stack.model.model}};
+  if (config.flag("", {"use_positional_embedding"}, false)) {
+    if (config.size("", {"min_timescale"}, 1) != 1 || config.size("", {"max_timescale"}, 10000) != 10000)
+      return {.name = input.name, .missing = "sinusoids of other angles (min_timescale, max_timescale)"};
+    input.steps.emplace_back(AddPositions{.rows = stack.positions, .closed = true});
+  }
+  input.steps.emplace_back(AddRow{"freq_emb.weight", config.size("", {"freq_size"}, 3)});  // of the frequency 0
+  return input;
+}
+
 // An RMSNorm before attention, and a LayerNorm before the feed-forward network. Learned factors multiply the queries,
 // so the score has no scale.
 void timesfm(Config& config, Description& description) {
@@ -156,11 +171,13 @@ void timesfm(Config& config, Description& description) {
   read_epsilon(config, stack, 1e-6);
   if (stack.epsilon != 1e-6f)
     config.refuse("rms_norm_eps", "Ladon has one epsilon for all norms, and the LayerNorms have 1e-6");
-  stack.positions =
-      config.size("", {"context_length"}, 512) / std::max<std::size_t>(1, config.size("", {"patch_length"}, 32));
-  stack.input = {.name = "past_values", .missing = "patches with a mask, and their residual block"};
+  const std::size_t length = config.size("", {"context_length"}, 512), patch = config.size("", {"patch_length"}, 32);
+  if (patch == 0 || length < patch) config.fail("patch_length", "at least 1, and at most context_length");
+  stack.positions = length / patch;
+  stack.input = read_masked_series(config, stack, patch);
   description.outside = {"patches, their residual block, and freq_emb", "horizon_ff_layer"};
   add_stack(description, std::move(stack), config);
+  set_frames(config, description.stacks.back());
 }
 
 constexpr Family signals_families[] = {

@@ -63,6 +63,12 @@ void visit_members(Is<TimeSeriesPatches> auto& s, auto&& visit) {
   visit("step", "time_series_patches"), visit("length", s.length), visit("patch", s.patch), visit("stride", s.stride);
   visit("scaled", s.scaled), visit("minimum", s.minimum);
 }
+void visit_members(Is<MaskedPatches> auto& s, auto&& visit) {
+  visit("step", "masked_patches"), visit("patch", s.patch), visit("least", s.least);
+}
+void visit_members(Is<ResidualBlock> auto& s, auto&& visit) {
+  visit("step", "residual_block"), visit("name", s.name), visit("hidden", s.hidden), visit("outputs", s.outputs);
+}
 void visit_members(Is<Pool> auto& s, auto&& visit) {
   visit("step", "pool"), visit("pooling", s.pooling), visit("from", s.from), visit("tokens", s.tokens);
   visit("behind_first", s.behind_first);

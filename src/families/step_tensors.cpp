@@ -63,6 +63,13 @@ struct TensorReader {
   }
   void operator()(const GroupNormRows& s) { add_linear(s.name, {features}, Bias::with); }
   void operator()(const TimeSeriesPatches& s) { features = s.patch; }
+  void operator()(const MaskedPatches& s) { features = 2 * s.patch; }
+  void operator()(const ResidualBlock& s) {
+    const std::size_t inputs = features;
+    add_linear(s.name + ".residual_layer", {s.outputs, inputs}, Bias::with);
+    add_linear(s.name + ".input_layer", {s.hidden, inputs}, Bias::with);
+    add_linear(s.name + ".output_layer", {s.outputs, s.hidden}, Bias::with);
+  }
   void operator()(const Pool& s) { features *= s.behind_first ? 2 : 1; }
   void operator()(const AttentionPool& s) {
     const std::size_t width = features;

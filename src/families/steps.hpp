@@ -139,6 +139,22 @@ struct TimeSeriesPatches {
   float minimum = 1e-5f;
 };
 
+// a time series as rows of one number -> a row [2 * patch] for each patch: its numbers, and its mask, which is 1 for
+// each number that the first patch lacks at its front. The numbers of the first patch with at least 3 numbers get the
+// mean 0 and the deviation 1, if theirs is at least `least` (TimesFM).
+struct MaskedPatches {
+  std::size_t patch = 1;
+  float least = 1e-6f;
+};
+
+// Two layers, and a linear map of their input beside them, for each row: NAME.output_layer of the SiLU of
+// NAME.input_layer, plus NAME.residual_layer (TimesFM).
+struct ResidualBlock {
+  std::string name;
+  std::size_t hidden = 0;
+  std::size_t outputs = 0;
+};
+
 // `tokens` rows from the row `from` -> one row. If `tokens` is 0, all rows from there.
 enum class Pooling { mean, first, last, maximum };
 struct Pool {
@@ -186,8 +202,8 @@ struct Softcap {
 };
 
 using Step = std::variant<Lookup, DropToken, AddPositions, AddRow, NormRows, LinearRows, Patches, Prepend, Frames,
-                          ConvolveRows, GroupNormRows, Apply, TimeSeriesPatches, Pool, AttentionPool, LinearPair,
-                          UnitLength, TiedHead, Scale, Softcap>;
+                          ConvolveRows, GroupNormRows, Apply, TimeSeriesPatches, MaskedPatches, ResidualBlock, Pool,
+                          AttentionPool, LinearPair, UnitLength, TiedHead, Scale, Softcap>;
 
 // Returns whether the step makes one row of several.
 inline bool makes_one_row(const Step& step) {

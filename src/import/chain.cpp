@@ -323,10 +323,13 @@ void Chain::linear(const std::string& name, const std::string& member, const std
   rows.at = to, rows.width = outputs, rows.read_only = false;
 }
 
+void Chain::linear_part(const std::string& name, std::size_t outputs, Bias bias, const std::string& to) {
+  const std::string type = type_name(scene_.names.name_of(name));
+  linear(name, part(name, type + "::Weights", bias), type, outputs, bias, precision_of(rows.width), to);
+}
+
 void Chain::apply(const families::LinearRows& step) {
-  const std::string type = type_name(scene_.names.name_of(step.name));
-  const std::string member = part(step.name, type + "::Weights", step.bias);
-  linear(step.name, member, type, step.outputs, step.bias, precision_of(rows.width), target(rows.most, step.outputs));
+  linear_part(step.name, step.outputs, step.bias, target(rows.most, step.outputs));
   activate(step.after, rows.at);
 }
 
@@ -334,18 +337,27 @@ void Chain::apply(const families::LinearPair& step) {
   if (rows.most < 2) throw Unsupported("linear_pair takes two rows");
   rows.count = "1", rows.most = 1, rows.fixed = true;
   const Rows first = rows;
-  const auto apply_linear = [&](const std::string& name, const std::string& to) {
-    const std::string type = type_name(scene_.names.name_of(name));
-    linear(name, part(name, type + "::Weights", Bias::with), type, step.outputs, Bias::with, precision_of(rows.width),
-           to);
-  };
-  apply_linear(step.first, target(1, step.outputs));
+  linear_part(step.first, step.outputs, Bias::with, target(1, step.outputs));
   const std::string sum = rows.at, other = scratch(step.outputs);
   rows = first;
   rows.at = plus(first.at, first.width);
-  apply_linear(step.second, other);
+  linear_part(step.second, step.outputs, Bias::with, other);
   rows.at = sum;
   for_each_number(sum + "[i] = (" + sum + "[i] + " + other + "[i]) / 2;");
+}
+
+void Chain::apply(const families::ResidualBlock& step) {
+  if (step.hidden == 0 || step.outputs == 0)
+    throw Unsupported("the residual block " + files::in_quotes(step.name) + " needs a hidden size and outputs");
+  const Rows from = rows;
+  const std::size_t size = rows.most * step.hidden;
+  const std::string hidden = scratch(size + rows.most * step.outputs);
+  linear_part(step.name + ".residual_layer", step.outputs, Bias::with, plus(hidden, size));
+  rows = from;
+  linear_part(step.name + ".input_layer", step.hidden, Bias::with, hidden);
+  activate(families::After::silu, hidden);
+  linear_part(step.name + ".output_layer", step.outputs, Bias::with, target(rows.most, step.outputs));
+  for_each_number(rows.at + "[i] += " + hidden + "[" + std::to_string(size) + " + i];");
 }
 
 void Chain::apply(const families::TiedHead& step) {

@@ -68,6 +68,8 @@ class Chain {
   void apply(const families::GroupNormRows& step);
   void apply(const families::Apply& step);
   void apply(const families::TimeSeriesPatches& step);
+  void apply(const families::MaskedPatches& step);
+  void apply(const families::ResidualBlock& step);
   void apply(const families::Pool& step);
   void apply(const families::AttentionPool& step);
   void apply(const families::LinearPair& step);
@@ -89,6 +91,8 @@ class Chain {
   // Appends a linear map of the rows, which writes to `to`.
   void linear(const std::string& name, const std::string& member, const std::string& type, std::size_t outputs,
               Bias bias, PrecisionKind precision, const std::string& to);
+  // Appends a linear map of the rows with the tensors NAME.weight and NAME.bias.
+  void linear_part(const std::string& name, std::size_t outputs, Bias bias, const std::string& to);
   std::string declare(const families::ConvolveRows& step, const std::string& member, const std::string& type);
   [[nodiscard]] PrecisionKind precision_of(std::size_t inputs) const;
   // The same for an embedding table, which has at least 8 bits.

@@ -218,4 +218,22 @@ void Chain::apply(const families::TimeSeriesPatches& step) {
   note("patches of a series: " + std::to_string(count));
 }
 
+void Chain::apply(const families::MaskedPatches& step) {
+  if (rows.width != 1 || step.patch == 0)
+    throw Unsupported("masked_patches takes rows of one number, and a patch of at least 1");
+  scene_.program.headers.insert("model/time_series.hpp");
+  const std::string& member = scene_.names.name_of(place_ + ".series");
+  const std::string model = member + "_model", numbers = rows.at + ", " + rows.count;
+  scene_.program.parts += "inline constexpr ladon::MaskedSeriesModel " + model + "{.length = " + text_of(rows.most) +
+                          ", .patch = " + text_of(step.patch) + "};\n";
+  const std::size_t count = (rows.most + step.patch - 1) / step.patch;
+  const std::string to = target(count, 2 * step.patch);
+  body.push_back("ladon::masked_series_patches<" + model + ">(" + numbers + ", " + to +
+                 ", ladon::masked_series_scale<" + model + ">(" + numbers + ", " + text_of(step.least) + "));");
+  const std::string patches = "rows_of_" + member;
+  body.push_back("const std::size_t " + patches + " = " + model + ".patches_of(" + rows.count + ");");
+  rows = {.at = to, .count = patches, .most = count, .width = 2 * step.patch};
+  note("patches of a series, and their masks: " + std::to_string(count));
+}
+
 }  // namespace ladon::import

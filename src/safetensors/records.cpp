@@ -125,6 +125,8 @@ Records::Records(int argc, const char* const* argv, const Abilities& abilities) 
   if (inputs.empty()) return;
   given_ = std::make_unique<Given>(Given{File(files::path_of(inputs))});
   expect_all(given_->file, "attention_mask", 1, "a program computes one text a call, without padding");
+  expect_all(given_->file, "past_values_padding", 0, "a program takes the numbers of a series without padding");
+  expect_all(given_->file, "freq", 0, "a program computes series of the frequency 0");
   if (!abilities.takes_types)
     expect_all(given_->file, "token_type_ids", 0, "the model has no table of token types, or a table of one row");
 }

@@ -81,6 +81,9 @@ TEST_CASE("steps that do not fit are refused with a reason") {
                 R"(the tensor "positions" has the shape [8,4], and the model needs [9,4])"));
   CHECK(refuses(audio + R"(, {"step": "convolve_rows", "name": "map", "outputs": 4, "stride": 0})",
                 "needs a width and a stride of at least 1"));
+  CHECK(refuses(audio + ", " + map + R"(, {"step": "masked_patches", "patch": 4})", "takes rows of one number"));
+  CHECK(refuses(audio + R"(, {"step": "residual_block", "name": "map", "outputs": 4})",
+                "needs a hidden size and outputs"));
   CHECK(refuses(audio + ", " + map + R"(, {"step": "add_row", "table": "positions", "rows": 8, "row": 8})",
                 R"(the table "positions" has no row 8)"));
   CHECK(refuses(audio + ", " + map + R"(, {"step": "pool", "tokens": 9})", "takes more than the 8 rows before it"));

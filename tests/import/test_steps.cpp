@@ -155,6 +155,28 @@ TEST_CASE("convolutions over sound: rows depend on the number of frames") {
               "encoder::Stack::run(x, weights.layers, last, workspace.layers, options);", "return rows_of_conv_0;"});
 }
 
+TEST_CASE("a series with masks and a residual block") {
+  const Program program = program_with(
+      stack_with("past_values", {families::Frames{.frames = 14}, families::MaskedPatches{.patch = 5, .least = 0.5f},
+                                 families::ResidualBlock{"block", 6, 4}, families::AddRow{"kinds", 3, 2}}));
+  CHECK(function(program, "run").body ==
+        Lines{"float* const y = workspace.y;", "float* const x = workspace.x;",
+              "ladon::masked_series_patches<series_model>(past_values, frames, x, "
+              "ladon::masked_series_scale<series_model>(past_values, frames, 0.5f));",
+              "const std::size_t rows_of_series = series_model.patches_of(frames);",
+              "ResidualLayer::run(x, weights.residual_layer, y + 18, workspace.residual_layer, rows_of_series);",
+              "InputLayer::run(x, weights.input_layer, y, workspace.input_layer, rows_of_series);",
+              "ladon::activate<ladon::Activation::silu>(y, rows_of_series * 6);",
+              "OutputLayer::run(y, weights.output_layer, x, workspace.output_layer, rows_of_series);",
+              "for (std::size_t i = 0; i < rows_of_series * 4; ++i) x[i] += y[18 + i];",
+              "ladon::add_row<4>(weights.kinds.data + 8, rows_of_series, x);", "encoder::Stack::Options options;",
+              "options.tokens = rows_of_series;",
+              "encoder::Stack::run(x, weights.layers, last, workspace.layers, options);", "return rows_of_series;"});
+  CHECK(program.parts.find("ladon::MaskedSeriesModel series_model{.length = 14, .patch = 5};") != std::string::npos);
+  CHECK(program.workspace[0] == "float x[30];");
+  CHECK(program.workspace[1] == "float y[30];");
+}
+
 TEST_CASE("a projection behind the layers, a pooler and a tied head") {
   Stack stack = stack_with("input_ids", {words});
   stack.behind = {families::LinearRows{"project", 4, Bias::without}};

@@ -100,7 +100,7 @@ TEST_CASE("a model of two stacks computes the stacks whose inputs are given") {
 }
 
 // The results of a model without types would be wrong.
-TEST_CASE("texts with padding, and types of tokens that a model lacks, are refused") {
+TEST_CASE("padding, frequencies other than 0, and types of tokens that a model lacks, are refused") {
   const std::string one("\1\0\0\0\0\0\0\0", 8), none(8, '\0');
   const auto error = [](const char* name, const std::string& bytes) {
     return RecordsScene(two_ids().add(name, "I64", "[1,1]", bytes)).error();
@@ -109,6 +109,10 @@ TEST_CASE("texts with padding, and types of tokens that a model lacks, are refus
   CHECK(error("given.token_type_ids", none).empty());
   CHECK(
       examples::has(error("given.attention_mask", none), "given.attention_mask has a number that is not 1; a program"));
+  for (const std::string name : {"given.past_values_padding", "given.freq"}) {
+    CHECK(error(name.c_str(), none).empty());
+    CHECK(examples::has(error(name.c_str(), one), name + " has a number that is not 0; a program"));
+  }
   CHECK(examples::has(error("given.token_type_ids", one),
                       "given.token_type_ids has a number that is not 0; the model has no table of token types"));
 }

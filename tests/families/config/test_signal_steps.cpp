@@ -248,7 +248,22 @@ TEST_CASE("time series") {
         "time_series_patches length=52 patch=5 stride=3");
   CHECK(says(stack(small("patchtst", sizes + R"(, "scaling": "mean")")).input.missing, "scaling"));
   CHECK(says(stack(small("patchtst", sizes + R"(, "share_embedding": false)")).input.missing, "share_embedding"));
-  CHECK(says(stack(R"("model_type": "timesfm")").input.missing, "residual block"));
+}
+
+TEST_CASE("a series whose first patch may lack numbers") {
+  const std::string frequency = "add_row table=freq_emb.weight rows=3";
+  check_input(stack(R"("model_type": "timesfm")"), "past_values",
+              {"frames frames=512", "masked_patches patch=32",
+               "residual_block name=input_ff_layer hidden=1280 outputs=1280", frequency});
+  const std::string positions = R"("model_type": "timesfm", "patch_length": 4, "context_length": 54, "tolerance": 0.5,
+                                   "use_positional_embedding": true)";
+  check_input(
+      stack(positions), "past_values",
+      {"frames frames=52", "masked_patches patch=4 least=0.5",
+       "residual_block name=input_ff_layer hidden=1280 outputs=1280", "add_positions rows=13 closed=1", frequency});
+  CHECK(says(stack(positions + R"(, "max_timescale": 500)").input.missing, "max_timescale"));
+  CHECK(says(error(R"("model_type": "timesfm", "patch_length": 0)"), "at most context_length"));
+  CHECK(says(error(R"("model_type": "timesfm", "patch_length": 513)"), "at most context_length"));
 }
 
 TEST_CASE("BART, mBART, Marian and Pegasus") {
