@@ -211,6 +211,12 @@ inline bool makes_one_row(const Step& step) {
          std::holds_alternative<LinearPair>(step);
 }
 
+// Returns the step if it adds a row for the type of each token, otherwise null.
+inline const AddRow* row_of_types(const Step& step) {
+  const auto* const row = std::get_if<AddRow>(&step);
+  return row != nullptr && !row->ids.empty() ? row : nullptr;
+}
+
 // The steps before the layers of a stack. Without steps, `missing` says what Ladon lacks.
 struct Input {
   std::string name;  // of the model's argument in transformers: "input_ids", "pixel_values", "input_features"

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fills a Program in: a function for each stack, its pooler and its head, and the memory that they need.
 #include "program.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <filesystem>
 #include <ladon/safetensors/error.hpp>
 #include <utility>
 #include <vector>
 
 #include "batch.hpp"
 #include "chain.hpp"
-#include "config.hpp"
+#include "expectations.hpp"
 #include "generation.hpp"
 #include "layers.hpp"
 #include "safetensors.hpp"
-#include "step_tensors.hpp"
-#include "utf8.hpp"
 
 namespace ladon::import {
 namespace {
@@ -30,12 +27,6 @@ LayoutKind reduced(LayoutKind layout) {
 
 std::vector<Operation> operations(const std::vector<Step>& steps) { return {steps.begin(), steps.end()}; }
 
-// Returns the step if it adds a row for the type of each token, otherwise null.
-const families::AddRow* row_of_types(const Step& step) {
-  const auto* row = std::get_if<families::AddRow>(&step);
-  return row != nullptr && !row->ids.empty() ? row : nullptr;
-}
-
 Argument input_of(const Stack& stack) {
   Argument argument{.name = identifier(stack.input.name)};
   const std::string prefix = argument.name.starts_with("decoder_") ? "decoder_" : "";
@@ -43,7 +34,7 @@ Argument input_of(const Stack& stack) {
   if (const auto* lookup = std::get_if<families::Lookup>(&first)) {
     argument.most = stack.model.tokens, argument.rows = lookup->rows, argument.count = prefix + "tokens";
     for (const Step& step : stack.input.steps)
-      if (const families::AddRow* const row = row_of_types(step))
+      if (const families::AddRow* const row = families::row_of_types(step))
         argument.types = identifier(row->ids), argument.type_rows = row->rows;
   } else if (const auto* patches = std::get_if<families::Patches>(&first)) {
     argument.kind = Kind::image, argument.fixed = true;
@@ -71,22 +62,6 @@ std::string described(const Argument& argument) {
 std::string limit(const Argument& argument) {
   if (argument.fixed) return "";
   return " At most " + std::to_string(argument.most) + " " + argument.count + ".";
-}
-
-// Returns the keys of a config.json whose values are extents of `needed` and not of `found`: " (\"vocab_size\" is 77)",
-// or "".
-std::string keys_with(const std::string& source, const std::vector<std::uint64_t>& found,
-                      const std::vector<std::size_t>& needed) {
-  if (!std::filesystem::exists(files::path_of(source))) return "";  // a description of a test
-  std::string text;
-  const nlohmann::json config = families::read_json(files::path_of(source));
-  for (const auto& [key, value] : config.items()) {
-    const bool is_size = value.is_number_unsigned();
-    const auto is_it = [&](auto extent) { return is_size && value.get<std::uint64_t>() == extent; };
-    if (std::ranges::any_of(needed, is_it) && std::ranges::none_of(found, is_it))
-      text += (text.empty() ? "" : ", ") + files::in_quotes(key) + " is " + value.dump();
-  }
-  return text.empty() ? "" : " (" + text + ")";
 }
 
 class Builder {
@@ -124,8 +99,7 @@ class Builder {
 
   void build() {
     std::vector<Stack>& stacks = program_.description.stacks;
-    expect_precision();
-    for (const Stack& stack : stacks) expect_input(stack), expect_rotation(stack);
+    expect_model(program_.description, scene_.tensors, program_.choices.precision);
     const bool has_decoder = std::any_of(stacks.begin(), stacks.end(), [](auto& s) { return s.attends_memory; });
     for (Stack& stack : stacks) {
       if (has_decoder) {
@@ -139,7 +113,7 @@ class Builder {
     }
     if (stacks.size() == 1) add_batch(scene_, stacks.front(), argument_of(stacks.front()));
     if (stacks.size() == 1 || has_decoder) add_generation(stacks.back());
-    expect_tensors();
+    expect_tensors(program_, scene_.tensors);
     add_buffers(has_decoder);
     std::string spaces;
     for (const Stack& stack : stacks)
@@ -163,100 +137,6 @@ class Builder {
       }
     return argument;
   }
-  void expect_precision() const {
-    for (const auto& [name, tensor] : scene_.tensors)
-      if (tensor.dtype == "I8" && program_.choices.precision != PrecisionKind::int8)
-        throw Unsupported("the tensor " + files::in_quotes(name) + " has int8 weights, which need --precision int8");
-  }
-  // The layers of a stack have one precision, and rotation needs a multiple of 8 inputs.
-  void expect_rotation(const Stack& stack) const {
-    const PrecisionKind precision = program_.choices.precision;
-    if (precision != PrecisionKind::rotated_int8 && precision != PrecisionKind::rotated_int4) return;
-    const Shape shape = stack.model.shape();
-    for (const std::size_t inputs : {shape.model, shape.heads * shape.value_width, stack.model.feed_forward})
-      if (inputs % 8 != 0)
-        throw Unsupported("a linear map of the layers has " + std::to_string(inputs) +
-                          " inputs, and rotation needs a multiple of 8; take --precision " +
-                          (precision == PrecisionKind::rotated_int4 ? "int4" : "int8"));
-  }
-  void expect_input(const Stack& stack) const {
-    if (!stack.input.missing.empty()) throw Unsupported(stack.input.missing);
-    if (stack.input.steps.empty()) throw Unsupported("Ladon does not know the steps before the layers of this family");
-    expect_order(stack);
-    if (stack.model.mask.additive_per_head) {
-      const auto key = stack.keys.find("mask.additive_per_head");
-      throw Unsupported("Ladon lacks the bias of all layers" +
-                        (key == stack.keys.end() ? "" : " that " + key->second + " asks for"));
-    }
-  }
-  // The first step of an input, and only this step, makes rows.
-  static bool makes_rows(const Step& step) {
-    return std::holds_alternative<families::Lookup>(step) || std::holds_alternative<families::Patches>(step) ||
-           std::holds_alternative<families::Frames>(step) || std::holds_alternative<families::TimeSeriesPatches>(step);
-  }
-  void expect_order(const Stack& stack) const {
-    const std::string where = "the stack " + files::in_quotes(stack.name), input = identifier(stack.input.name);
-    static const std::set<std::string> reserved{
-        "weights",   "tables",         "workspace", "x",     "y",         "memory", "last",     "pooled", "answer",
-        "options",   "tokens",         "frames",    "rows",  "state",     "load",   "run",      "pool",   "head",
-        "encode",    "decode",         "prepare",   "embed", "run_batch", "texts",  "embedded", "size_t", "memory_rows",
-        "last_rows", "decoder_tokens", "first"};
-    if (identifier(stack.name) != stack.name || reserved.contains(stack.name))
-      throw Unsupported(where + " needs another name: of small letters, digits and _, and no name of the program");
-    if (reserved.contains(input))
-      throw Unsupported("the input " + files::in_quotes(stack.input.name) +
-                        " needs a name that the program does not have");
-    for (const Stack& other : program_.description.stacks)
-      if (&other != &stack && (other.name == stack.name || identifier(other.input.name) == input))
-        throw Unsupported(where + " has the name of another stack, or its input that of another input");
-    if (!makes_rows(stack.input.steps.front()))
-      throw Unsupported(where +
-                        " begins with a step that makes no rows: lookup, patches, frames or time_series_patches");
-    expect_types(stack, reserved);
-    for (const auto* steps : {&stack.input.steps, &stack.behind, &stack.pooler, &stack.head})
-      for (const Step& step : *steps)
-        if (&step != &stack.input.steps.front() && makes_rows(step))
-          throw Unsupported(where + " has a step that makes rows behind other steps");
-  }
-  void expect_types(const Stack& stack, const std::set<std::string>& reserved) const {
-    for (const auto* steps : {&stack.behind, &stack.pooler, &stack.head})
-      if (std::any_of(steps->begin(), steps->end(), row_of_types))
-        throw Unsupported("token types are added behind the layers");
-    const auto& steps = stack.input.steps;
-    const auto count = std::count_if(steps.begin(), steps.end(), row_of_types);
-    if (count == 0) return;
-    if (count > 1 || program_.description.stacks.size() > 1 || !std::holds_alternative<families::Lookup>(steps[0]))
-      throw Unsupported("token types need a model of one stack that reads token ids, and one table of types");
-    const std::string types = argument_of(stack).types;
-    if (reserved.contains(types) || types == identifier(stack.input.name))
-      throw Unsupported("the token types " + files::in_quotes(types) + " need a name that the program does not have");
-  }
-  [[nodiscard]] std::string missing_tensor(const std::set<std::string>& names) const {
-    if (scene_.tensors.empty()) return "";
-    for (const std::string& name : names)
-      if (!scene_.tensors.contains(name)) return name;
-    return "";
-  }
-  void expect_tensors() const {
-    if (const std::string name = missing_tensor(program_.used); !name.empty())
-      throw Unsupported("the checkpoint lacks the tensor " + files::in_quotes(name) + program_.choices.behind_missing);
-    for (const Stack& stack : program_.description.stacks)
-      for (const families::NamedShape& expected : families::tensors_of(stack)) expect_shape(expected);
-  }
-  void expect_shape(const families::NamedShape& expected) const {
-    const auto found = scene_.tensors.find(expected.name);
-    if (found == scene_.tensors.end()) return;
-    const auto count = [](const auto& shape) {
-      double product = 1;
-      for (const auto extent : shape) product *= static_cast<double>(extent);
-      return product;
-    };
-    if (count(found->second.shape) != count(expected.shape))
-      throw Unsupported("the tensor " + files::in_quotes(expected.name) + " has the shape " +
-                        files::shown(found->second.shape) + ", and the model needs " + files::shown(expected.shape) +
-                        keys_with(program_.choices.source, found->second.shape, expected.shape));
-  }
-
   static Rows first_rows(const Argument& argument) {
     return {.at = argument.name,
             .count = argument.fixed ? std::to_string(argument.most) : argument.count,
@@ -349,7 +229,7 @@ class Builder {
     Chain chain(scene_, name + suffix(stack), rows);
     const std::vector<Operation> chained = operations(steps);
     chain.run(chained, to);
-    if (const std::string missing = missing_tensor(program_.used); !missing.empty()) {
+    if (const std::string missing = missing_tensor(program_.used, scene_.tensors); !missing.empty()) {
       if (missing.find('/') != missing.npos)
         throw Unsupported("modules.json asks for the tensor " + files::in_quotes(missing) + ", which is missing");
       program_ = before, scene_.names = names;
