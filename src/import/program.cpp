@@ -64,6 +64,15 @@ std::string limit(const Argument& argument) {
   return " At most " + std::to_string(argument.most) + " " + argument.count + ".";
 }
 
+// Returns the body behind a check of the argument's length. The first step has memory for the longest argument only.
+Lines behind_check(const Argument& argument, Lines body) {
+  if (argument.fixed) return body;
+  const std::string most = "most_" + argument.count;
+  body.insert(body.begin(), "LADON_EXPECTS(" + argument.count + " <= " + most + ", \"ladon: more " + argument.count +
+                                " than " + most + "\", {}, {{\"" + argument.count + "\", " + argument.count + "}});");
+  return body;
+}
+
 class Builder {
  public:
   Builder(Program& program, const families::Tensors& tensors)
@@ -160,7 +169,7 @@ class Builder {
                  {"Computes the last hidden state `" + output + "` [rows][" + std::to_string(chain.rows.width) +
                       "] of " + described(argument) + ".",
                   "Returns the number of rows." + limit(argument)},
-                 "std::size_t", name, parameters(argument), std::move(chain.body), output);
+                 "std::size_t", name, parameters(argument), behind_check(argument, std::move(chain.body)), output);
     if (!argument.types.empty())
       add_function(program_, {"Does the same with types of 0."}, "std::size_t", name,
                    parameters(without_types(argument)),
@@ -190,7 +199,7 @@ class Builder {
                  {"Computes the last hidden state `last` [rows][" + width + "] of " + described(argument) + ", which",
                   "attends to `memory` [memory_rows][" + std::to_string(memory.width) + "], the result of encode."},
                  "std::size_t", "decode", parameters(argument) + "const float* memory, std::size_t memory_rows, ",
-                 std::move(chain.body), "last");
+                 behind_check(argument, std::move(chain.body)), "last");
     const std::string encode = takes_tables(program_, "encode") ? "weights, tables, " : "weights, ";
     const std::string decode = takes_tables(program_, "decode") ? "weights, tables, " : "weights, ";
     add_function(

@@ -24,6 +24,11 @@ Stack stack_with(std::string input, std::vector<Step> steps) {
   return stack;
 }
 
+const std::string tokens_check =
+    R"(LADON_EXPECTS(tokens <= most_tokens, "ladon: more tokens than most_tokens", {}, {{"tokens", tokens}});)";
+const std::string frames_check =
+    R"(LADON_EXPECTS(frames <= most_frames, "ladon: more frames than most_frames", {}, {{"frames", frames}});)";
+
 Program program_with_stacks(const std::vector<Stack>& stacks, const families::Tensors& tensors = {},
                             PrecisionKind precision = PrecisionKind::float32) {
   Description description{.model_type = "test"};
@@ -62,7 +67,7 @@ TEST_CASE("types of tokens: a call with them, and one without") {
   CHECK(run.signature ==
         "inline std::size_t run(const std::int32_t* input_ids, const std::int32_t* token_type_ids, std::size_t tokens, "
         "const Weights& weights, float* last, Workspace& workspace) noexcept");
-  CHECK(run.body[2] == "ladon::add_types(weights.types, token_type_ids, tokens, x);");
+  CHECK(run.body[3] == "ladon::add_types(weights.types, token_type_ids, tokens, x);");
   CHECK(member(program, "types") == "ladon::MatrixView<const float, 2, 4>");
   REQUIRE(program.functions.size() == 2);
   CHECK(
@@ -100,7 +105,7 @@ TEST_CASE("token ids, positions and a norm") {
       "inline std::size_t run(const std::int32_t* input_ids, std::size_t tokens, const Weights& weights, float* last, "
       "Workspace& workspace) noexcept");
   CHECK(run.body ==
-        Lines{"float* const x = workspace.x;", "ladon::embed(weights.words, input_ids, tokens, x);",
+        Lines{tokens_check, "float* const x = workspace.x;", "ladon::embed(weights.words, input_ids, tokens, x);",
               "ladon::add_positions(weights.places, 2, tokens, x);", "ladon::normalise(weights.norm, tokens, x, x);",
               "encoder::Stack::Options options;", "options.tokens = tokens;",
               "encoder::Stack::run(x, weights.layers, last, workspace.layers, options);", "return tokens;"});
@@ -145,7 +150,7 @@ TEST_CASE("convolutions over sound: rows depend on the number of frames") {
        families::ConvolveRows{.name = "places", .outputs = 4, .width = 3, .before = 1, .behind = 1, .residual = true}});
   const Program program = program_with(stack);
   CHECK(function(program, "run").body ==
-        Lines{"float* const y = workspace.y;", "float* const x = workspace.x;",
+        Lines{frames_check, "float* const y = workspace.y;", "float* const x = workspace.x;",
               "const std::size_t rows_of_conv_0 = conv_0_model.length_of(frames);",
               "Conv0::run(input_values, frames, weights.conv_0, x, workspace.conv_0);",
               "ladon::activate<ladon::Activation::gelu>(x, rows_of_conv_0 * 4);",
@@ -160,7 +165,7 @@ TEST_CASE("a series with masks and a residual block") {
       stack_with("past_values", {families::Frames{.frames = 14}, families::MaskedPatches{.patch = 5, .least = 0.5f},
                                  families::ResidualBlock{"block", 6, 4}, families::AddRow{"kinds", 3, 2}}));
   CHECK(function(program, "run").body ==
-        Lines{"float* const y = workspace.y;", "float* const x = workspace.x;",
+        Lines{frames_check, "float* const y = workspace.y;", "float* const x = workspace.x;",
               "ladon::masked_series_patches<series_model>(past_values, frames, x, "
               "ladon::masked_series_scale<series_model>(past_values, frames, 0.5f));",
               "const std::size_t rows_of_series = series_model.patches_of(frames);",
