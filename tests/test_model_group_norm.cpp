@@ -113,7 +113,7 @@ void check_masked_series(std::size_t numbers, double deviation, double mean) {
   const float least = 1e-6f;
   const ladon::TimeSeriesScale scale = ladon::masked_series_scale<S>(series.data(), numbers, least);
   ladon::masked_series_patches<S>(series.data(), numbers, y.data(), scale);
-  CHECK(std::all_of(y.begin() + patches * row, y.end(), [](float number) { return std::isnan(number); }));
+  CHECK(std::all_of(y.data() + patches * row, y.data() + y.size(), [](float number) { return std::isnan(number); }));
   std::vector<double> chosen;  // the numbers of the first patch with 3 numbers, or of the last patch
   for (std::size_t p = 0; p < patches && chosen.size() < 3; ++p) {
     chosen.clear();
