@@ -195,6 +195,7 @@ void check_targets() {
 
 TEST_CASE("int8: targets agree to the last bit") {
   check_targets<S{.queries = 37, .model = 18, .heads = 3}, Int8<InProj>>();
+  check_targets<S{.queries = 37, .model = 18, .heads = 3}, Int8<InProj, 7>>();
 }
 
 // A target of plain arrays whose quantised features have the type `Element`. With this target, any machine can test

@@ -164,7 +164,7 @@ template <int Bits, bool Rotated, int WeightBits, class Vectors, std::size_t Tok
           PanelLayout T>
 struct alignas(64) LinearInput<precision::Int8<Bits, Rotated, WeightBits>, Vectors, Tokens, MostFeatures, T> {
   static constexpr bool converts = true;
-  using Element = typename Vectors::Int8Element;
+  using Element = vec::Int8Element<Vectors, Bits>;
   static constexpr bool finds_half_panels = has_token_rows<Element>;
   static constexpr std::size_t tuple_size = vec::tuple_features<Element>;
   static constexpr std::size_t block = tuple_size > Vectors::int8_block ? tuple_size : Vectors::int8_block;

@@ -97,7 +97,7 @@ struct ConvertedRows {
 template <class P, std::size_t R, class In, class Matrix>
 LADON_INLINE constexpr auto weights_of_tile(Matrix rows) noexcept {
   using Simd = typename P::Simd;
-  if constexpr (is_quantised<In> && Simd::widens_int8) {
+  if constexpr (is_quantised<In> && Simd::widens_int8 && sizeof(typename In::Element) > 1) {
     return ConvertedRows<std::int16_t, typename P::Pack, R, P::inner, Matrix>(rows);
   } else if constexpr (std::is_same_v<typename Matrix::Element, BFloat16> && std::is_same_v<In, PanelsView>) {
     constexpr bool folded = folded_steps<Simd, P::layout, P::inner, Matrix, In> > 1;

@@ -99,6 +99,7 @@ struct Defaults {
   static constexpr std::size_t bfloat16_tile_sums = unlimited;
   // q in 16 or 32 bits, or q + zero in 8 bits (detail/panel/int8_panels.hpp).
   using Int8Element = std::int16_t;
+  static constexpr bool multiplies_7_bits = false;  // in 8 bits, although Int8Element is wider
   static constexpr std::size_t int8_block = 1;
   static constexpr bool widens_int8 = false;
   static constexpr std::size_t int8_tile_sums = 24;

@@ -20,7 +20,8 @@ struct X86 : Defaults {
 #if LADON_VNNI
   using Int8Element = std::uint8_t;  // the unsigned operand of vpdpbusd
 #else
-  static constexpr bool widens_int8 = true;
+  static constexpr bool widens_int8 = true;                // if features have 16 bits
+  static constexpr bool multiplies_7_bits = LADON_SSE4_1;  // vpmaddubsw saturates products of 8 bits
 #endif
 #if !defined(__AVX512F__) && !LADON_VNNI
   static constexpr std::size_t int8_tile_sums = 8;  // 12 sums of AVX2: 1.0 to 1.07 times the time (Zen 3)
@@ -63,11 +64,11 @@ struct Avx512 : X86 {
   template <class Element>
   static constexpr std::size_t row_tile_tokens = std::is_integral_v<Element> && !LADON_VNNI ? 3 : 6;
   template <class Element>
-  static constexpr std::size_t row_overhead_registers = std::is_same_v<Element, float> ? 5
-                                                        : LADON_VNNI                   ? 2
-                                                                                       : 1;
+  static constexpr std::size_t row_overhead_registers = std::is_same_v<Element, float>          ? 5
+                                                        : std::is_same_v<Element, std::int16_t> ? 1
+                                                                                                : 2;
   template <class Element>
-  static constexpr std::size_t most_rows_beyond_pack = std::is_integral_v<Element> && !LADON_VNNI ? 0 : unlimited;
+  static constexpr std::size_t most_rows_beyond_pack = std::is_same_v<Element, std::int16_t> ? 0 : unlimited;
   // 8 tokens of MiniLM: 0.66 of the time with weights from memory, 0.92 from the L3 cache; bfloat16 0.67 and 0.88; int8
   // 1.16 (Zen 4). Without AVX512_BF16, bfloat16 weights become floats, and folded tiles convert them in about twice the
   // time of rows.
@@ -107,13 +108,15 @@ struct Avx2 : X86 {
   template <class Element>
   static constexpr std::size_t row_tile_tokens = std::is_integral_v<Element> ? 2 : 3;
   template <class Element>
-  static constexpr std::size_t row_overhead_registers = std::is_same_v<Element, float> ? 16 : LADON_VNNI;
+  static constexpr std::size_t row_overhead_registers = std::is_same_v<Element, float>          ? 16
+                                                        : std::is_same_v<Element, std::int16_t> ? 0
+                                                                                                : 1;
   template <class Element>
-  static constexpr std::size_t most_rows_beyond_pack = !std::is_integral_v<Element> ? 4
-                                                       : LADON_VNNI                 ? unlimited
-                                                                                    : 0;
+  static constexpr std::size_t most_rows_beyond_pack = !std::is_integral_v<Element>            ? 4
+                                                       : std::is_same_v<Element, std::int16_t> ? 0
+                                                                                               : unlimited;
   template <class Element>
-  static constexpr bool has_rows_of_whole_panel = !LADON_VNNI && std::is_integral_v<Element>;
+  static constexpr bool has_rows_of_whole_panel = std::is_same_v<Element, std::int16_t>;
 #endif
 #if LADON_VNNI
   static constexpr std::size_t int8_tile_sums = 12;  // Alder Lake needs 10 to hide the latency of vpdpbusd

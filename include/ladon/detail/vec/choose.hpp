@@ -103,6 +103,11 @@ struct ConstantPacks {
   using Pack = ArrayPack<N>;
 };
 
+// The type of the features of an int8 product (detail/vec/dot.hpp).
+template <class Vectors, int Bits>
+using Int8Element =
+    std::conditional_t<Bits == 7 && Vectors::multiplies_7_bits, std::uint8_t, typename Vectors::Int8Element>;
+
 // Calls f(Vectors{}) at run time and f(ConstantPacks{}) in constant evaluation.
 template <class Vectors, class F>
 LADON_INLINE constexpr void with_packs(F f) noexcept {

@@ -7,9 +7,10 @@
 //     add(sum, x, w)     adds the products
 //
 // TupleDot has tuple_size features of 8 or 16 bits in a 32-bit lane. Panels of tuples are [tuples][width][tuple_size].
-// An int8 feature is q, or q + zero (detail/panel/int8_panels.hpp). The target chooses its type, Int8Element:
+// An int8 feature is q, or q + zero (detail/panel/int8_panels.hpp). The target chooses its type, vec::Int8Element:
 //     std::int16_t   2   q          vpmaddwd (dot_x86.hpp), SMLAL (dot_arm64.hpp), i32x4.dot_i16x8_s (dot_wasm.hpp)
-//     std::uint8_t   4   q + zero   vpdpbusd (dot_x86.hpp), relaxed_dot_i8x16_i7x16_add_s (dot_wasm.hpp)
+//     std::uint8_t   4   q + zero   vpdpbusd, or vpmaddubsw with 7 bits (dot_x86.hpp), relaxed_dot_i8x16_i7x16_add_s
+//                                   (dot_wasm.hpp)
 //     std::int8_t    4   q + zero   SDOT and SMMLA (dot_arm64.hpp)
 //
 // Microcontrollers have loops of their own (detail/cortex_m).

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One step of an int8 or bfloat16 product on x86, for registers of 128, 256 and 512 bits. With VNNI, vpdpbusd
 // multiplies four unsigned features by four signed weights in each 32-bit lane, and adds the products without
-// saturation. Without VNNI, vpmaddwd multiplies a pair of 16-bit features by a pair of weights, and returns the sum of
-// both products.
+// saturation. Without VNNI, vpmaddubsw multiplies features of 7 bits, and adds two products in 16 bits. For features of
+// 8 bits, vpmaddwd multiplies a pair of 16-bit features by a pair of weights, and returns the sum of both products.
 #pragma once
 
 #include <array>
@@ -96,8 +96,13 @@ struct IntegerRegister {
   }
   static LADON_INLINE auto add_neighbours(Type a) noexcept { LADON_X86(cvtepi64_epi32, add(a, upper_of_pairs(a))); }
 
- private:
   static LADON_INLINE Type products_of_pairs(Type a, Type b) noexcept { LADON_X86(madd_epi16, a, b); }
+#if LADON_SSE4_1
+  // The sum of two products of an unsigned byte of `a` and a signed byte of `b`, saturated to 16 bits.
+  static LADON_INLINE Type products_of_bytes(Type a, Type b) noexcept { LADON_X86(maddubs_epi16, a, b); }
+#endif
+
+ private:
   static LADON_INLINE Type raise_words(Type x) noexcept { LADON_X86(slli_epi32, x, 16); }
   static LADON_INLINE Type raise_bytes(Type x) noexcept { LADON_X86(slli_epi16, x, 8); }
   static LADON_INLINE Type upper_of_pairs(Type x) noexcept { LADON_X86(srli_epi64, x, 32); }
@@ -113,7 +118,7 @@ inline constexpr bool has_integers =
 #endif
     Lanes == 4;
 
-inline constexpr bool multiplies_bytes = LADON_VNNI == 1;
+inline constexpr bool multiplies_bytes = LADON_VNNI || LADON_SSE4_1;
 #if LADON_VNNI
 // Returns `sum` plus the products of unsigned `x` and signed `w`: a register, or Bytes in memory as the memory operand.
 // Otherwise, g++ would load the weights of several steps first, in an order that is slower.
@@ -141,6 +146,29 @@ LADON_INLINE Register add_dot(Register sum, Register x, const Weights& w) noexce
     asm(LADON_VPDPBUSD : "+v"(sum) : "v"(x), "m"(w));
   }
   return sum;
+#endif
+}
+#elif LADON_SSE4_1
+// The same for features of 7 bits, whose pairs of products fit into 16 bits: vpmaddubsw would saturate others.
+template <class Register, class Weights>
+LADON_INLINE Register add_dot(Register sum, Register x, const Weights& w) noexcept {
+  constexpr std::size_t N = sizeof(Register) / 4;
+  using Integers = IntegerRegister<N>;
+  const auto ones = Integers::broadcast(std::int32_t{0x00010001});
+#if defined(__AVX2__) && defined(__GNUC__) && !defined(__clang__)
+  Register products;
+#define LADON_ADD_DOT                                                          \
+  "vpmaddubsw {%3, %2, %1|%1, %2, %3}\n\tvpmaddwd {%4, %1, %1|%1, %1, %4}\n\t" \
+  "vpaddd {%1, %0, %0|%0, %0, %1}"
+  if constexpr (std::is_same_v<Weights, Register>) {
+    asm(LADON_ADD_DOT : "+v"(sum), "=&v"(products) : "v"(x), "v"(w), "v"(ones));
+  } else {
+    asm(LADON_ADD_DOT : "+v"(sum), "=&v"(products) : "v"(x), "m"(w), "v"(ones));
+  }
+  return sum;
+#else
+  return Integers::add(sum,
+                       Integers::products_of_pairs(Integers::products_of_bytes(x, ladon::bit_cast<Register>(w)), ones));
 #endif
 }
 #endif
