@@ -11,6 +11,7 @@
 #   IMAGE <file>      the file of all weights, if another build has made it; needed in a cross build with WEIGHTS inside
 #   TOKENS <n>        the largest number of tokens of a call
 #   PRECISION float32|bfloat16|int8|rotated_int8|int4|rotated_int4      of the weights of linear maps
+#   ACTIVATION_BITS 8|7      with weights of 8 or 4 bits, the bits of the inputs of the layers' products
 #   BUDGET <percent>, KEEP <regex>...    with int4 or rotated_int4: 8 bits for some linear maps (docs/precision.md)
 #   WEIGHTS inside|mapped    whether the library contains the weights, or <name>_start gets them from the program
 #   CHECK <io.safetensors>    the build computes the recorded inputs given.<input>, and fails if the results differ from
@@ -34,9 +35,10 @@ function(ladon_add_model NAME)
     message(FATAL_ERROR "ladon_add_model: the name is '${NAME}'; allowed: lower-case letters, digits and _")
   endif()
   ladon_kernel_check_project()
-  cmake_parse_arguments(arg "DISPATCH" "FOLDER;SOURCES;IMAGE;TOKENS;PRECISION;BUDGET;WEIGHTS;CHECK;ARCH;OPTIMIZE" "KEEP" ${ARGN})
-  foreach(choice "WEIGHTS inside|mapped" "PRECISION float32|bfloat16|int8|rotated_int8|int4|rotated_int4")
-    string(REGEX MATCH "([A-Z]+) (([^|]+).*)" found ${choice})
+  cmake_parse_arguments(arg "DISPATCH" "FOLDER;SOURCES;IMAGE;TOKENS;PRECISION;ACTIVATION_BITS;BUDGET;WEIGHTS;CHECK;ARCH;OPTIMIZE" "KEEP" ${ARGN})
+  foreach(choice "WEIGHTS inside|mapped" "PRECISION float32|bfloat16|int8|rotated_int8|int4|rotated_int4"
+          "ACTIVATION_BITS 8|7")
+    string(REGEX MATCH "([A-Z_]+) (([^|]+).*)" found ${choice})
     if(NOT DEFINED arg_${CMAKE_MATCH_1})
       set(arg_${CMAKE_MATCH_1} ${CMAKE_MATCH_3})
     endif()
@@ -48,14 +50,18 @@ function(ladon_add_model NAME)
   list(JOIN arg_UNPARSED_ARGUMENTS " " unknown)
   set(problem "")
   if(unknown)
-    set(problem "'${unknown}' is unknown; allowed: FOLDER, SOURCES, IMAGE, TOKENS, PRECISION, BUDGET, KEEP, WEIGHTS, CHECK, \
-ARCH, OPTIMIZE, each with a value, and DISPATCH")
+    set(problem "'${unknown}' is unknown; allowed: FOLDER, SOURCES, IMAGE, TOKENS, PRECISION, ACTIVATION_BITS, BUDGET, KEEP, WEIGHTS, \
+CHECK, ARCH, OPTIMIZE, each with a value, and DISPATCH")
   elseif(arg_KEYWORDS_MISSING_VALUES)
     set(problem "no value is given for ${arg_KEYWORDS_MISSING_VALUES}")
   elseif(NOT DEFINED arg_FOLDER AND NOT (DEFINED arg_SOURCES AND (DEFINED arg_IMAGE OR NOT needs_image)))
     set(problem "FOLDER is missing, the folder of a model with config.json")
   elseif(DEFINED arg_SOURCES AND (DEFINED arg_BUDGET OR DEFINED arg_KEEP))
     set(problem "BUDGET and KEEP go with FOLDER alone; for SOURCES, give ladon-import the options --budget and --keep")
+  elseif(arg_ACTIVATION_BITS EQUAL 7 AND NOT arg_PRECISION MATCHES "int[48]$")
+    set(problem "ACTIVATION_BITS 7 needs PRECISION int8, int4, rotated_int8 or rotated_int4")
+  elseif(arg_ACTIVATION_BITS EQUAL 7 AND DEFINED arg_SOURCES)
+    set(problem "ACTIVATION_BITS goes with FOLDER alone; for SOURCES, give ladon-import the option --activation-bits")
   endif()
   if(problem)
     message(FATAL_ERROR "ladon_add_model(${NAME}): ${problem}")
@@ -132,6 +138,9 @@ macro(ladon_model_sources)
   else()
     ladon_model_tool(tool)
     set(options --name ${NAME} --precision ${arg_PRECISION})
+    if(arg_ACTIVATION_BITS EQUAL 7)
+      list(APPEND options --activation-bits 7)
+    endif()
     if(DEFINED arg_TOKENS)
       list(APPEND options --tokens ${arg_TOKENS})
     endif()

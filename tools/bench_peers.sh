@@ -49,16 +49,22 @@ listed_after() {
 }
 
 bench_minilm() {
-  local argument arguments=() dir=$builds/bench-minilm
+  local arguments=() bits=8 dir=$builds/bench-minilm
   local files=("$root/bench/ladon_bench/minilm/requirements.txt")
-  for argument; do
-    if [ "$argument" = --with-torch ]; then files+=("$(torch_requirements)"); continue; fi
-    arguments+=("$argument")
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --with-torch) files+=("$(torch_requirements)") ;;
+      --activation-bits)
+        bits=${2:-}
+        shift ;;
+      *) arguments+=("$1") ;;
+    esac
+    shift
   done
   need_bench
   need utf8proc.h cargo python3 pip
   configure "$dir" -DLADON_EXAMPLES=minilm -DLADON_BUILD_TESTS=OFF -DLADON_BUILD_WEIGHTS_TOOL=OFF \
-    -DLADON_WERROR="${CI:+ON}"
+    -DLADON_WERROR="${CI:+ON}" -DLADON_MINILM_ACTIVATION_BITS="$bits"
   build "$dir" ladon_minilm_peer
   fetch_model
   peer_packages "${files[@]}"

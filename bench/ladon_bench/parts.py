@@ -65,6 +65,13 @@ PARTS = [
     Part("minilm_bfloat16", ["bench", "minilm", "--precision", "bfloat16"],
          ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"],
          tables.minilm("minilm_bfloat16"), waits=True),
+    # For machines without AVX-512.
+    Part("minilm_avx2", ["bench", "minilm"],
+         ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"], tables.minilm("minilm_avx2"),
+         waits=True, always=False),
+    Part("minilm_int8_avx2", ["bench", "minilm", "--precision", "int8", "--activation-bits", "7"],
+         ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"],
+         tables.minilm("minilm_int8_avx2"), waits=True, always=False),
     Part("keywords", ["bench", "keywords"], ["--rounds", "7", "--patience", "5"], tables.keywords, waits=True),
     Part("browser", ["bench", "browser"], ["--shapes", *texts("quick_browser"), "--rounds", "5"],
          tables.browser, always=False, output="markdown"),

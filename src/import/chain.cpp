@@ -85,6 +85,10 @@ std::string precision_argument(PrecisionKind precision) {
   return "";
 }
 
+bool has_integers(PrecisionKind precision) {
+  return precision != PrecisionKind::float32 && precision != PrecisionKind::bfloat16;
+}
+
 std::string precision_member(PrecisionKind precision) {
   if (precision == PrecisionKind::float32) return "";
   return std::string(".precision = ladon::PrecisionKind::") + precision_name(precision);

@@ -52,7 +52,9 @@ double products_of_attention(const Model& m, std::size_t queries, std::size_t ke
 
 std::string model_text(const Model& model, PrecisionKind precision) {
   std::string text = families::model_text(model);
-  if (precision != PrecisionKind::float32) text.insert(text.size() - 1, "    " + precision_member(precision) + ",\n");
+  const auto add = [&](const std::string& member) { text.insert(text.size() - 1, "    " + member + ",\n"); };
+  if (precision != PrecisionKind::float32) add(precision_member(precision));
+  if (model.activation_bits != 8) add(".activation_bits = " + std::to_string(model.activation_bits));
   return text;
 }
 

@@ -331,8 +331,10 @@ Argument without_types(Argument argument) {
 
 Program program_of(Description description, const families::Tensors& tensors, const Choices& choices) {
   Program program{.description = std::move(description), .choices = choices, .headers = {"ladon.hpp"}, .parts = ""};
-  if (choices.precision != PrecisionKind::float32)
-    for (Stack& stack : program.description.stacks) stack.model.layout = reduced(stack.model.layout);
+  for (Stack& stack : program.description.stacks) {
+    if (has_integers(choices.precision)) stack.model.activation_bits = choices.activation_bits;
+    if (choices.precision != PrecisionKind::float32) stack.model.layout = reduced(stack.model.layout);
+  }
   try {
     Builder(program, tensors).build();
   } catch (const Unsupported& missing) {

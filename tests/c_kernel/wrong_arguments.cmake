@@ -47,6 +47,8 @@ if(NOT CMAKE_CROSSCOMPILING)
     ${add_model} "ladon_add_model(one FOLDER nowhere DISPACH)")
   ladon_add_wrong_project(model_budget "for SOURCES, give ladon-import the options --budget" "project(x LANGUAGES CXX)"
     ${add_model} "ladon_add_model(one SOURCES there IMAGE there BUDGET 77)")
+  ladon_add_wrong_project(model_activation_bits "ACTIVATION_BITS 7 needs PRECISION int8" "project(x LANGUAGES CXX)"
+    ${add_model} "ladon_add_model(one FOLDER nowhere ACTIVATION_BITS 7)")
 endif()
 
 # Tests that make_kernel.cmake refuses a setting behind -P.

@@ -39,6 +39,15 @@ TEST_CASE("a project has five files") {
     CHECK(examples::has(examples::content_of(out / name), "namespace my_gpt {\ninline namespace LADON_ABI {\n"));
 }
 
+TEST_CASE("--activation-bits is a member of the layers' models, with integers only") {
+  const TemporaryFolder folder;
+  const std::string gpt = "'" + families_folder + "/gpt2' --cpp '" + (folder.path() / "out").string() + "' ";
+  CHECK(run(gpt + "--name gpt --precision rotated_int8 --activation-bits 7").status == 0);
+  CHECK(examples::has(examples::content_of(folder.path() / "out" / "gpt.hpp"),
+                      "    .precision = ladon::PrecisionKind::rotated_int8,\n    .activation_bits = 7,\n"));
+  examples::check_refused(run(gpt + "--activation-bits 7"), 2, "--activation-bits: needs --precision int8, int4");
+}
+
 TEST_CASE("the table of --dry-run") {
   const Answer answer = run("'" + families_folder + "/gpt2' --dry-run");
   CHECK(answer.status == 0);
