@@ -103,7 +103,8 @@ details() {
                                --precision int8: int8 weights, beside ONNX Runtime, OpenVINO and LiteRT
 ./dev bench minilm [ARGS...]   all-MiniLM-L6-v2 from token ids to a vector, beside ONNX Runtime, OpenVINO and LiteRT:
                                --rounds N, --tokens 8 ..., --sentences 32 ..., --json FILE, --markdown FILE;
-                               --with-torch; --precision int8, or bfloat16 beside OpenVINO's bfloat16
+                               --with-torch; --precision int8, or bfloat16 beside OpenVINO's bfloat16;
+                               --activation-bits 7: the inputs of Ladon's int8 products
 ./dev bench keywords [ARGS...]  the keyword spotting model KWT-1, from a second of sound to logits and from features to
                                logits, float32 and int8, beside LiteRT: --rounds N, --parts chain, --patience SECONDS,
                                --json FILE, --markdown FILE
