@@ -52,9 +52,6 @@ TEST_CASE("token counts: float32") { check_every_count<ladon::mask::Causal, lado
 TEST_CASE("token counts: int8") {
   check_every_count<ladon::mask::Padding, ladon::layout::Int8<ladon::layout::InProj>>();
 }
-TEST_CASE("token counts: int8, features of 7 bits") {
-  check_every_count<ladon::mask::Unmasked, ladon::layout::Int8<ladon::layout::InProj, 7>>();
-}
 TEST_CASE("token counts: bfloat16") {
   check_every_count<ladon::mask::Unmasked, ladon::layout::BFloat16<ladon::layout::InProj>>();
 }
