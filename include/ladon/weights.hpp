@@ -341,9 +341,9 @@ using WithoutOutputBias = typename Layout::template Biased<Layout::projections, 
 template <class Layout>
 using WithoutProjectionBias = typename Layout::template Biased<Bias::without, Layout::output>;
 
-// Layouts with bfloat16, int8 or 4-bit weights. ActivationBits is 8 or 7. 8 bits are more precise. 7 bits are for
-// WebAssembly: on some x86 processors, its relaxed dot product adds two products in 16 bits, and may saturate with 8
-// bits (detail/vec/token_scale.hpp). Rotated weights are more accurate and a few percent slower (docs/precision.md).
+// Layouts with bfloat16, int8 or 4-bit weights. ActivationBits is 8 or 7. 8 bits are more precise. 7 bits are faster on
+// x86 without VNNI. In WebAssembly, the relaxed dot product of some x86 processors may saturate with 8 bits
+// (detail/vec/token_scale.hpp). Rotated weights are more accurate and a few percent slower (docs/precision.md).
 template <class Layout>
 using BFloat16 = typename Layout::template With<precision::BFloat16>;
 template <class Layout, int ActivationBits = 8>

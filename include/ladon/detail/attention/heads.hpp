@@ -208,8 +208,9 @@ struct MultiHeadSteps {
           w.output(), in.template panels_from<shape.concat_width(), q.width()>(first), count,
           StoreProjected<P.width()>{y + first * out_stride, out_stride});
     };
-    for_panels<q, last_q, shape.queries, panels_at_a_time<Simd, q, shape.queries, shape.concat_width()>>(active, run,
-                                                                                                         share);
+    constexpr std::size_t most = panels_at_a_time<Simd, q, shape.queries, shape.concat_width()>;
+    constexpr bool halves = q.halves_panels && !Input::finds_half_panels;
+    for_panels<q, last_q, shape.queries, most, halves>(active, run, share);
   }
 
   template <PanelLayout T, PanelLayout Last, std::size_t Tokens, std::size_t Features, class CallShare>

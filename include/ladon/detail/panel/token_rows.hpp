@@ -30,8 +30,11 @@ namespace LADON_NAMESPACE::detail {
 template <class Element>
 inline constexpr bool has_token_rows = vec::NativeVectors::template multiplies_token_rows<Element>;
 
-// The tokens of a panel that are rows: from `begin` to `end` - 1. If `end` is 0, lanes compute the whole panel.
-// Otherwise, they compute the first pack if `begin` is not 0: all tokens lie there, or the others are rows.
+// The tokens of a panel that are rows: from `begin` to `end` - 1. With the tokens of a pack, `lanes`:
+//     {0, 0}           none: lanes compute the whole panel
+//     {0, n}           all n tokens
+//     {lanes, n}       the tokens behind the first pack, which lanes compute
+//     {lanes, lanes}   none, and only the first pack has tokens
 struct RowsOfPanel {
   std::uint16_t begin = 0, end = 0;
 };
@@ -151,7 +154,7 @@ inline constexpr bool may_have_token_rows = [] {
 // Returns which of the `tokens` tokens of a panel of the layout P become rows, or that the panel is half full. A matrix
 // unit multiplies a panel in less time than rows of two tokens.
 template <class Simd, PanelLayout P, class Element, std::size_t Features>
-LADON_INLINE constexpr RowsOfPanel rows_of_tokens([[maybe_unused]] std::size_t tokens) noexcept {
+LADON_INLINE constexpr RowsOfPanel rows_of_tokens(std::size_t tokens) noexcept {
   bool in_unit = false;
   if constexpr (Simd::Unit::template fits<Element, Features, P.lanes>) in_unit = Simd::Unit::ready();
   if constexpr (may_have_token_rows<Simd, P, Element, Features>) {

@@ -262,13 +262,19 @@ LADON_NOINLINE void product_of_folded_rows(const Weights& w, const In& in, std::
   });
 }
 
-// How many rows of W a block has: so few that they stay in the L2 cache, and whole tiles of most layouts.
-template <class Matrix, std::size_t Inner>
-inline constexpr std::size_t rows_of_block = [] {
+// Calls block.operator()<R>(first_row) for blocks of R rows of W: so few that they stay in the L2 cache, and whole
+// tiles of most layouts and of a matrix unit. The last block also has the rows that fill no block.
+template <class Matrix, std::size_t Rows, std::size_t Inner>
+LADON_INLINE constexpr void for_row_blocks(auto block) noexcept {
   constexpr std::size_t tiles = 96;
-  constexpr std::size_t rows = target::Current::block_bytes / (Inner * sizeof(typename Matrix::Element));
-  return rows < tiles ? tiles : rows / tiles * tiles;
-}();
+  constexpr std::size_t fit = target::Current::block_bytes / (Inner * sizeof(typename Matrix::Element));
+  constexpr std::size_t rows = fit < tiles ? tiles : fit / tiles * tiles;
+  constexpr std::size_t last = Rows < 2 * rows ? 0 : (Rows / rows - 1) * rows;
+  if constexpr (last > 0) {
+    for (std::size_t row = 0; row < last; row += rows) block.template operator()<rows>(row);
+  }
+  block.template operator()<Rows - last>(last);
+}
 
 // The product of the rows of the last panel.
 template <class P, class Weights, class In, class Epilogue>
@@ -300,16 +306,16 @@ LADON_INLINE constexpr void product_in_blocks(const Weights& w, In in, std::size
   if constexpr (reads_rows) {
     if (has_rows && part.begin == 0 && last == 0) return product_of_last_rows<P>(w, in, last, epilogue);
   }
-  // How many packs of the last panel are computed in lanes.
+  // What lanes compute of the last panel: nothing, its first pack, or all packs.
   const bool fits_first_pack = P::packs == 2 && part.end > 0 && part.end <= layout.lanes;
-  const std::size_t packs = has_rows && part.begin == 0 ? 0 : has_rows || fits_first_pack ? 1 : P::packs;
-  const std::size_t whole = packs == P::packs ? panels : last;
-  for_row_tiles<P::rows, rows_of_block<Matrix, P::inner>>([&]<std::size_t R>(std::size_t first) {
+  const bool nothing = has_rows && part.begin == 0, first_pack = !nothing && (has_rows || fits_first_pack);
+  const std::size_t whole = nothing || (first_pack && P::packs == 2) ? last : panels;
+  for_row_blocks<Matrix, P::rows, P::inner>([&]<std::size_t R>(std::size_t first) {
     const Weights block = w.rows_from(first);
     const Epilogue to = epilogue.of_rows(first);
     if (whole > 0) product<ProductForm<Simd, layout, P::packs, R, P::inner>>(block, lanes, whole, to, reading);
     if constexpr (P::packs == 2) {
-      if (packs == 1) {
+      if (first_pack) {
         Weights of_panel = block;
         of_panel.bias = block.bias.panels_from(last);
         product<ProductForm<Simd, layout, 1, R, P::inner>>(
@@ -409,7 +415,7 @@ LADON_INLINE constexpr void matmul(const auto& w, auto in, std::size_t panels, a
     if constexpr (T.packs == 2) {
       if (panels > 0) product_in_blocks<P>(w, in, panels, epilogue, reading);
     } else {
-      if constexpr (may_have_token_rows<Simd, T, typename In::Element, Inner>) {
+      if constexpr (may_have_token_rows<Simd, T, typename In::Element, Inner> && Matrix::rows_contiguous) {
         if (panels > 0 && in.rows[panels - 1].end > 0) {
           return product_in_blocks<P>(w, in, panels, epilogue, reading);
         }

@@ -68,7 +68,9 @@ struct RowProduct {
               weights, {g * rows, tokens}, y, workspace.out.data);
         }
       };
-      for_panels<layout, last, S.tokens, panels>(active, pass);
+      using Input = decltype(Workspace::input);
+      constexpr bool halves = layout.halves_panels && !Input::finds_half_panels;
+      for_panels<layout, last, S.tokens, panels, halves>(active, pass);
     });
   }
 

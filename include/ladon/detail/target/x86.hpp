@@ -20,8 +20,11 @@ struct X86 : Defaults {
 #if LADON_VNNI
   using Int8Element = std::uint8_t;  // the unsigned operand of vpdpbusd
 #else
-  static constexpr bool widens_int8 = true;                // if features have 16 bits
-  static constexpr bool multiplies_7_bits = LADON_SSE4_1;  // vpmaddubsw saturates products of 8 bits
+  static constexpr bool widens_int8 = true;  // if features have 16 bits
+  // Where the widest registers have vpmaddubsw, which saturates sums of 8 bits.
+#if defined(__AVX512BW__) || (defined(__AVX2__) && !defined(__AVX512F__)) || (LADON_SSE4_1 && !defined(__AVX__))
+  static constexpr bool multiplies_7_bits = true;
+#endif
 #endif
 #if !defined(__AVX512F__) && !LADON_VNNI
   static constexpr std::size_t int8_tile_sums = 8;  // 12 sums of AVX2: 1.0 to 1.07 times the time (Zen 3)

@@ -118,7 +118,7 @@ inline constexpr bool has_integers =
 #endif
     Lanes == 4;
 
-inline constexpr bool multiplies_bytes = LADON_VNNI || LADON_SSE4_1;
+inline constexpr bool multiplies_bytes = LADON_SSE4_1;
 #if LADON_VNNI
 // Returns `sum` plus the products of unsigned `x` and signed `w`: a register, or Bytes in memory as the memory operand.
 // Otherwise, g++ would load the weights of several steps first, in an order that is slower.
