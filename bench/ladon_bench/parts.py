@@ -66,9 +66,6 @@ PARTS = [
          ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"],
          tables.minilm("minilm_bfloat16"), waits=True),
     # For machines without AVX-512.
-    Part("minilm_avx2", ["bench", "minilm"],
-         ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"], tables.minilm("minilm_avx2"),
-         waits=True, always=False),
     Part("minilm_int8_avx2", ["bench", "minilm", "--precision", "int8", "--activation-bits", "7"],
          ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"],
          tables.minilm("minilm_int8_avx2"), waits=True, always=False),
