@@ -209,8 +209,7 @@ struct MultiHeadSteps {
           StoreProjected<P.width()>{y + first * out_stride, out_stride});
     };
     constexpr std::size_t most = panels_at_a_time<Simd, q, shape.queries, shape.concat_width()>;
-    constexpr bool halves = q.halves_panels && !Input::finds_half_panels;
-    for_panels<q, last_q, shape.queries, most, halves>(active, run, share);
+    for_panels<q, last_q, shape.queries, most, halves_apart<q, Input>>(active, run, share);
   }
 
   template <PanelLayout T, PanelLayout Last, std::size_t Tokens, std::size_t Features, class CallShare>

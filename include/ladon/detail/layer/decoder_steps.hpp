@@ -104,8 +104,7 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
     };
     constexpr std::size_t panels =
         sizeof...(scratch) == 0 ? feed_forward_plan<Layer>.panels : (Scratch::panels + ... + 0);
-    constexpr bool finds_half_panels = (Scratch::finds_half_panels && ... && true);
-    Sublayers::template for_all<panels, finds_half_panels>(active, share, run);
+    Sublayers::template for_all<panels, typename Scratch::HiddenInput...>(active, share, run);
   }
 
   template <class Scratch, class CallShare>
@@ -119,7 +118,7 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
           w, Sublayers::end_of(w.norm3, w.norm3, w.output_norm3, no_scale, scratch), shared, scratch, first, count,
           active);
     };
-    Sublayers::template for_all<Scratch::panels, Scratch::finds_half_panels>(active, share, run);
+    Sublayers::template for_all<Scratch::panels, typename Scratch::HiddenInput>(active, share, run);
   }
 };
 

@@ -74,7 +74,6 @@ struct EncoderScratch {
   using Output = Panels<layout.width(), panels * Layer::shape.model, layout>;
 
   using HiddenInput = LinearInput<Precision, typename Layer::Vectors, panels * layout.width(), plan.chunk, layout>;
-  static constexpr bool finds_half_panels = HiddenInput::finds_half_panels;
 
   AttentionScratch attention;
   LADON_NO_UNIQUE_ADDRESS std::conditional_t<hidden_in_keys, Nothing, Hidden> own_hidden;
@@ -137,10 +136,11 @@ struct Sublayers {
   }
 
   // Calls run<P, Packs>(first, count) for the panels of `share`, at most `Most` at a time. A panel that is half full
-  // takes part in the same calls if it can, so that it needs no read of the weights for itself.
-  template <std::size_t Most, bool FindsHalfPanels, class CallShare, class F>
+  // takes part in the same calls if it can, so that it needs no read of the weights for itself. HiddenInput: if `run`
+  // multiplies hidden features, the type of their memory.
+  template <std::size_t Most, class... HiddenInput, class CallShare, class F>
   static LADON_INLINE constexpr void for_all(std::size_t active, CallShare share, F run) noexcept {
-    constexpr bool halves = t.halves_panels && !(FindsHalfPanels && decltype(Shared::input)::finds_half_panels);
+    constexpr bool halves = halves_apart<t, decltype(Shared::input), HiddenInput...>;
     for_panels<t, L::last_queries, shape.queries, Most, halves>(active, run, share);
   }
 
@@ -357,7 +357,7 @@ struct EncoderSteps {
           w, Sublayers::end_of(w.norm2, w.norm2, w.output_norm2, w.scale2, scratch), shared, scratch, first, count,
           active);
     };
-    Sublayers::template for_all<Scratch::panels, Scratch::finds_half_panels>(active, share, rest);
+    Sublayers::template for_all<Scratch::panels, typename Scratch::HiddenInput>(active, share, rest);
   }
 };
 

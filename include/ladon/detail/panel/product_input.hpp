@@ -56,7 +56,7 @@ struct LinearInput {
 template <class Precision, class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
   requires(may_have_token_rows<Vectors, T, float, MostFeatures>)
 struct alignas(64) LinearInput<Precision, Vectors, Tokens, MostFeatures, T> {
-  static constexpr bool converts = true, finds_half_panels = has_token_rows<float>;
+  static constexpr bool converts = true, finds_half_panels = true;
   static constexpr std::size_t tokens = Tokens;
   static constexpr PanelLayout layout = T;
   using MostRows = TokenRowForm<Vectors, T, float, MostFeatures>;
@@ -239,6 +239,10 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated, WeightBits>, Vecto
     }
   }
 };
+
+// Whether for_panels calls products of these inputs for half a panel alone.
+template <PanelLayout T, class... Inputs>
+inline constexpr bool halves_apart = T.halves_panels && !(Inputs::finds_half_panels && ...);
 
 template <class Simd, PanelLayout Last, std::size_t Features, class CallShare = WholeCall>
 constexpr void convert_input(const float* panels, std::size_t active, auto& input, CallShare share = {}) noexcept {

@@ -68,9 +68,7 @@ struct RowProduct {
               weights, {g * rows, tokens}, y, workspace.out.data);
         }
       };
-      using Input = decltype(Workspace::input);
-      constexpr bool halves = layout.halves_panels && !Input::finds_half_panels;
-      for_panels<layout, last, S.tokens, panels, halves>(active, pass);
+      for_panels<layout, last, S.tokens, panels, halves_apart<layout, decltype(Workspace::input)>>(active, pass);
     });
   }
 
