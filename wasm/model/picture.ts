@@ -36,8 +36,8 @@ const filters = {
 
 /**
  * Scales RGBA pixels [rows][columns] to [to][rows]: to `to` columns, and exchanges rows and columns. So two calls scale a
- * picture in both directions. PIL, too, scales the columns first,
- * and rounds the weights to 22 bits behind the point.
+ * picture in both directions. PIL, too, rounds the weights to 22 bits behind the point, and version 11.3 scales the
+ * columns first.
  */
 function scaledColumns(pixels: Uint8ClampedArray, rows: number, to: number, { reach, at }: typeof filters.bicubic): Uint8ClampedArray {
   const columns = pixels.length / 4 / rows;

@@ -9,9 +9,9 @@ import { fileURLToPath } from "node:url";
 import { buildModelPage } from "./model-page.mjs";
 import { declarations, wrapper } from "./model-wrapper.mjs";
 import { pictureSettings } from "./picture-settings.mjs";
+import { readJson } from "./read-json.mjs";
 
 const listName = "ladon-files.json";
-const readJson = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {});
 
 /** Throws if the folder has a file that is not in the list of the files that this script wrote. */
 export function checkFolder(out) {

@@ -1,8 +1,6 @@
 // Reads how the image processor of transformers makes the `pixel_values` of a model from a picture.
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-
-const readJson = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {});
+import { readJson } from "./read-json.mjs";
 
 /** The settings that `pictureOf` reads, and those that do not change the numbers of a picture. */
 const known = new Set(
