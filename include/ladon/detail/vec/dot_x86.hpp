@@ -152,8 +152,7 @@ LADON_INLINE Register add_dot(Register sum, Register x, const Weights& w) noexce
 // The same for features of 7 bits, whose pairs of products fit into 16 bits: vpmaddubsw would saturate others.
 template <class Register, class Weights>
 LADON_INLINE Register add_dot(Register sum, Register x, const Weights& w) noexcept {
-  constexpr std::size_t N = sizeof(Register) / 4;
-  using Integers = IntegerRegister<N>;
+  using Integers = IntegerRegister<sizeof(Register) / 4>;
   const auto ones = Integers::broadcast(std::int32_t{0x00010001});
 #if defined(__AVX2__) && defined(__GNUC__) && !defined(__clang__)
   Register products;
