@@ -156,9 +156,25 @@ TEST_CASE("int4: encoder layers, any number of tokens, and rows longer than a pa
   check_layer<S{.queries = 3, .model = 4, .heads = 1}, Model{.feed_forward = 5000}, InProj>();
 }
 
-// Rows that are read in several streams, whose last group has 8 weights, and rows with too many features for the stack.
+// Random codes and numbers of tables.
+TEST_CASE("int4: a row expands to the numbers of its tables") {
+  constexpr std::size_t groups = 39, weights = groups * ladon::detail::int4_group - 5;
+  std::vector<std::uint8_t> row(ladon::int4_row_bytes(weights));
+  ProductRandom random(5);
+  for (std::uint8_t& byte : row) byte = static_cast<std::uint8_t>(127.5f * (1 + random.number()));
+  std::vector<std::int8_t> expanded(groups * ladon::detail::int4_group);
+  ladon::detail::expand_int4_row(row.data(), weights, expanded.data());
+  for (std::size_t i = 0; i < expanded.size(); ++i) {
+    const std::size_t group = i / 32, code = row[group * 16 + i % 16] >> (i / 16 % 2 * 4) & 15;
+    CHECK(expanded[i] == ladon::detail::int4_tables[ladon::detail::int4_table(row.data(), groups, group)][code]);
+  }
+}
+
+// Rows of which four groups, or one group, are looked up at a time, rows that are read in several streams, whose last
+// group has 8 weights, and rows with too many features for the stack.
 TEST_CASE("int4: a single token") {
   check_layer<S{.queries = 1, .model = 37, .heads = 1}, Model{.feed_forward = 70}, InProj>();
+  check_layer<S{.queries = 1, .model = 256, .heads = 2}, Model{.feed_forward = 384}, InProj>();
   check_layer<S{.queries = 1, .model = 136, .heads = 2}, Model{.feed_forward = 600}, InProj, true>();
   check_layer<S{.queries = 1, .model = 4, .heads = 1}, Model{.feed_forward = 8200}, InProj, false, 7>();
 }

@@ -339,7 +339,7 @@ LADON_NOINLINE constexpr void product_small(Weights w, PanelsView in, std::size_
 }
 #endif
 
-// Rows of 4-bit weights, expanded to int8 weights on the stack: a few at a time, so that they stay in the L1 cache.
+// Rows of 4-bit weights, expanded to int8 weights on the stack: a few at a time, so that they stay in the caches.
 // Rows that have int8 weights already are copied: a product of their own would double the code.
 template <std::size_t Rows, std::size_t Inner>
 struct ExpandedRows {

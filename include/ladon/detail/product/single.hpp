@@ -229,58 +229,80 @@ LADON_KERNEL constexpr void matrix_vector(auto w, const auto* in, auto epilogue)
   }
 }
 
+// The sum of all lanes of each of the sums. Four at a time share most of the additions (x86).
+template <class Sums, std::size_t Rows>
+LADON_INLINE constexpr void store_totals(const Sums (&sum)[Rows], std::int32_t (&total)[Rows]) noexcept {
+  if constexpr (Rows == 4 && requires { Sums::store_totals(sum, total); }) {
+    Sums::store_totals(sum, total);
+  } else {
+    LADON_UNROLLED_FOR(r, Rows) total[r] = reduce_add(sum[r]);
+  }
+}
+
 // Calls store(row, sum) with the sums of Rows rows, `distance` weights apart.
 template <class Dot, std::size_t Rows, std::size_t Inner>
 LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, std::size_t distance, const auto* x,
                                               auto store) noexcept {
-  dot_products<Dot, Rows, 2, Inner>(rows, distance, x, [&](std::size_t r, const auto& sum) LADON_INLINE_LAMBDA {
-    std::int32_t total = reduce_add(sum);
+  typename Dot::Sums sum[Rows];
+  std::int32_t total[Rows];
+  dot_products<Dot, Rows, 2, Inner>(rows, distance, x,
+                                    [&](std::size_t r, const auto& of_row) LADON_INLINE_LAMBDA { sum[r] = of_row; });
+  store_totals(sum, total);
+  LADON_UNROLLED_FOR(r, Rows) {
     for (std::size_t k = Inner - Inner % Dot::features; k < Inner; ++k) {
-      total += vec::feature_value(x[k]) * rows[r * distance + k];
+      total[r] += vec::feature_value(x[k]) * rows[r * distance + k];
     }
-    store(r, total);
-  });
+    store(r, total[r]);
+  }
 }
 
 // The same for rows of 4-bit weights, `distance` bytes apart. Dot is a vec::Int4Dot. `x` are arranged features. Codes
-// are prefetched: without it, reading from memory and looking up weights would take turns (0.65 of the time, Zen 3).
+// are prefetched: otherwise, reading from memory and looking up weights would take turns. A processor has more reads
+// from memory under way for its L2 cache than for its L1 cache (bench/tuning-log.md).
 template <class Dot, std::size_t Rows, std::size_t Inner>
 LADON_INLINE constexpr void int8_dot_products(const std::uint8_t* rows, std::size_t distance, const auto* x,
                                               auto store) noexcept {
   constexpr std::size_t groups = int4_groups(Inner), whole = Inner / int4_group, rest = Inner % int4_group;
-  constexpr std::size_t code_bytes = int4_group / 2, line_groups = 4, ahead = 2048;
+  constexpr std::size_t code_bytes = int4_group / 2, line_groups = 4, ahead = 1024, far_ahead = 12 * 1024;
   typename Dot::Sums sum[Rows];
+  std::int32_t total[Rows];
   LADON_UNROLLED_FOR(r, Rows) sum[r] = Dot::zero();
   const auto add = [&](std::size_t g) LADON_INLINE_LAMBDA {
-    LADON_UNROLLED_FOR(r, Rows) {
-      const std::uint8_t* const row = rows + r * distance;
-      Dot::add(sum[r], x + g * int4_group, row + g * code_bytes, int4_tables[int4_table(row, groups, g)].data());
-    }
+    LADON_UNROLLED_FOR(r, Rows) Dot::add(sum[r], x + g * int4_group, rows + r * distance, groups, g);
   };
   for (std::size_t g = 0; g < whole / line_groups * line_groups; g += line_groups) {
-    LADON_UNROLLED_FOR(r, Rows) prefetch_to_nearest_cache(rows + r * distance + g * code_bytes + ahead);
-    LADON_UNROLLED_FOR(i, line_groups) add(g + i);
+    LADON_UNROLLED_FOR(r, Rows) {
+      const std::uint8_t* const line = rows + r * distance + g * code_bytes;
+      prefetch_to_second_cache(line + far_ahead);
+      prefetch_to_nearest_cache(line + ahead);
+    }
+    LADON_UNROLLED_FOR(i, line_groups / Dot::together) add(g + i * Dot::together);
   }
-  for (std::size_t g = whole / line_groups * line_groups; g < whole; ++g) add(g);
+  for (std::size_t g = whole / line_groups * line_groups; g < whole; g += Dot::together) add(g);
+  store_totals(sum, total);
   LADON_UNROLLED_FOR(r, Rows) {
-    std::int32_t total = reduce_add(sum[r]);
     if constexpr (rest > 0) {
       std::int8_t weight[int4_group];
       expand_int4_group(rows + r * distance, groups, whole, weight);
-      for (std::size_t i = 0; i < rest; ++i) total += vec::feature_value(x[whole * int4_group + i]) * weight[i];
+      for (std::size_t i = 0; i < rest; ++i) total[r] += vec::feature_value(x[whole * int4_group + i]) * weight[i];
     }
-    store(r, total);
+    store(r, total[r]);
   }
 }
 
-// Registers of 8 lanes suffice, also with AVX-512: the weights come from memory, and a group fills such a register.
-template <class Simd, class Element>
-using Int4RowDot = vec::Int4Dot<Element, typename Simd::template Pack<(Simd::lanes < 8 ? Simd::lanes : 8)>>;
+// Registers of 16 lanes take four groups of bytes at a time.
+template <class Simd, class Element, std::size_t Inner>
+inline constexpr std::size_t int4_lanes = Simd::lanes < 8                           ? Simd::lanes
+                                          : Simd::lanes < 16 || sizeof(Element) > 1 ? 8
+                                          : Inner / int4_group % 4 == 0             ? 16
+                                                                                    : 8;
+template <class Simd, class Element, std::size_t Inner>
+using Int4RowDot = vec::Int4Dot<Element, typename Simd::template Pack<int4_lanes<Simd, Element, Inner>>>;
 template <class Dot>
 inline constexpr bool arranges_features = requires { requires Dot::arranges; };
 // Arranged features lie on the stack.
 template <class Simd, class Element, std::size_t Inner>
-inline constexpr bool multiplies_int4_rows = Int4RowDot<Simd, Element>::exists && Inner <= 8192;
+inline constexpr bool multiplies_int4_rows = Int4RowDot<Simd, Element, Inner>::exists && Inner <= 8192;
 
 // In a dot product, lanes are features. In the result, lanes are rows.
 template <class Simd, std::size_t Rows, std::size_t Inner>
@@ -292,12 +314,12 @@ LADON_NOINLINE constexpr void matrix_vector_int8(auto w, auto in, auto epilogue)
   using Wide = typename Simd::template Pack<Simd::lanes>;
   constexpr std::size_t lanes = Wide::lanes, together = lanes % 4 == 0 ? 4 : 1;
   constexpr bool four_bits = std::is_same_v<typename decltype(w.weight)::Element, std::uint8_t>;
-  using Dot = std::conditional_t<four_bits, Int4RowDot<Simd, Element>, RowDot<Wide, Element>>;
+  using Dot = std::conditional_t<four_bits, Int4RowDot<Simd, Element, Inner>, RowDot<Wide, Element>>;
   const Element* x = in.data;
   [[maybe_unused]] Element arranged[arranges_features<Dot> ? Inner : 1];
   if constexpr (arranges_features<Dot>) {
     constexpr std::size_t whole = Inner / int4_group * int4_group;
-    for (std::size_t i = 0; i < whole; i += int4_group) Dot::arrange(x + i, arranged + i);
+    for (std::size_t i = 0; i < whole; i += Dot::together * int4_group) Dot::arrange(x + i, arranged + i);
     for (std::size_t i = whole; i < Inner; ++i) arranged[i] = x[i];
     x = arranged;
   }

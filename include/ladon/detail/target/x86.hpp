@@ -37,6 +37,7 @@ struct X86 : Defaults {
 #if defined(__x86_64__)
   static constexpr std::size_t streams = 4;
   static constexpr bool prefetches_page_starts = true;
+  static constexpr std::size_t expanded_bytes = 80 * 1024;  // 4-bit MiniLM, 8 tokens: 0.85 of 16 KB's time (Zen 4)
   static constexpr std::size_t single_query_heads = 2;
 #endif
 };

@@ -85,14 +85,24 @@ struct IntegerRegister {
     }
   }
   static LADON_INLINE std::int32_t reduce_add(Type a) noexcept {
+    using Quad = IntegerRegister<4>;
+    const __m128i quad = add_quads(a), halves = Quad::add(quad, _mm_shuffle_epi32(quad, 0b01001110));
+    return _mm_cvtsi128_si32(Quad::add(halves, _mm_shuffle_epi32(halves, 0b10110001)));
+  }
+  // Returns the sums over i of lane 4 i + j, for all j < 4.
+  static LADON_INLINE __m128i add_quads(Type a) noexcept {
     if constexpr (N == 16) {
-      return Half::reduce_add(Half::add(_mm512_castsi512_si256(a), _mm512_extracti64x4_epi64(a, 1)));
+      return Half::add_quads(Half::add(_mm512_castsi512_si256(a), _mm512_extracti64x4_epi64(a, 1)));
     } else if constexpr (N == 8) {
-      return Half::reduce_add(Half::add(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1)));
+      return Half::add(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
     } else {
-      const Type halves = add(a, _mm_shuffle_epi32(a, 0b01001110));
-      return _mm_cvtsi128_si32(add(halves, _mm_shuffle_epi32(halves, 0b10110001)));
+      return a;
     }
+  }
+  // Returns the sums of all lanes of a, of b, of c and of d.
+  static LADON_INLINE __m128i reduce_add(Type a, Type b, Type c, Type d) noexcept {
+    const Type ab = add(lower_words(a, b), upper_words(a, b)), cd = add(lower_words(c, d), upper_words(c, d));
+    return add_quads(add(lower_pairs(ab, cd), upper_pairs(ab, cd)));
   }
   static LADON_INLINE auto add_neighbours(Type a) noexcept { LADON_X86(cvtepi64_epi32, add(a, upper_of_pairs(a))); }
 
@@ -105,6 +115,10 @@ struct IntegerRegister {
  private:
   static LADON_INLINE Type raise_words(Type x) noexcept { LADON_X86(slli_epi32, x, 16); }
   static LADON_INLINE Type raise_bytes(Type x) noexcept { LADON_X86(slli_epi16, x, 8); }
+  static LADON_INLINE Type lower_words(Type a, Type b) noexcept { LADON_X86(unpacklo_epi32, a, b); }
+  static LADON_INLINE Type upper_words(Type a, Type b) noexcept { LADON_X86(unpackhi_epi32, a, b); }
+  static LADON_INLINE Type lower_pairs(Type a, Type b) noexcept { LADON_X86(unpacklo_epi64, a, b); }
+  static LADON_INLINE Type upper_pairs(Type a, Type b) noexcept { LADON_X86(unpackhi_epi64, a, b); }
   static LADON_INLINE Type upper_of_pairs(Type x) noexcept { LADON_X86(srli_epi64, x, 32); }
 };
 

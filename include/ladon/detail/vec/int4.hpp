@@ -83,6 +83,29 @@ LADON_INLINE __m256i look_up_int4_group(const std::uint8_t* codes, const std::in
 }
 #endif
 
+#if LADON_AVX512
+// The tables of two groups side by side. A byte of table numbers is the number of a pair.
+using Int4TablePairs = std::array<std::array<std::int8_t, 2 * int4_codes>, 256>;
+alignas(32) inline constexpr Int4TablePairs int4_table_pairs = [] {
+  Int4TablePairs pairs{};
+  for (std::size_t both = 0; both < pairs.size(); ++both) {
+    for (std::size_t i = 0; i < 2 * int4_codes; ++i)
+      pairs[both][i] = int4_tables[i < int4_codes ? both & 15 : both >> 4][i % int4_codes];
+  }
+  return pairs;
+}();
+// Expands two groups.
+LADON_INLINE void expand_int4_pair(const std::uint8_t* codes, std::uint8_t tables, std::int8_t* to) noexcept {
+  const auto load = [](const void* from) LADON_INLINE_LAMBDA {
+    return _mm512_broadcast_i64x4(_mm256_loadu_si256(static_cast<const __m256i*>(from)));
+  };
+  const __m512i shifts = _mm512_inserti64x4(_mm512_setzero_si512(), _mm256_set1_epi32(4), 1);
+  const __m512i low = _mm512_and_si512(_mm512_srlv_epi32(load(codes), shifts), _mm512_set1_epi8(15));
+  const __m512i halves = _mm512_shuffle_epi8(load(int4_table_pairs[tables].data()), low);
+  _mm512_storeu_si512(to, _mm512_shuffle_i64x2(halves, halves, _MM_SHUFFLE(3, 1, 2, 0)));
+}
+#endif
+
 // The same as expand_int4_group with instructions that look up 16 bytes at a time.
 LADON_INLINE void look_up_int4_group(const std::uint8_t* codes, const std::int8_t* table, std::int8_t* to) noexcept {
 #if defined(__AVX2__)
@@ -124,8 +147,23 @@ LADON_INLINE constexpr void expand_int4_group(const std::uint8_t* row, std::size
 
 // Expands the groups of a row with `weights` weights. Writes whole groups of 32.
 LADON_INLINE constexpr void expand_int4_row(const std::uint8_t* row, std::size_t weights, std::int8_t* to) noexcept {
+  constexpr std::size_t group_bytes = int4_group / 2, line_groups = 4, ahead = 4096;
   const std::size_t groups = int4_groups(weights);
-  for (std::size_t g = 0; g < groups; ++g) expand_int4_group(row, groups, g, to + g * int4_group);
+  for (std::size_t g = 0; g < groups;) {
+    const std::uint8_t* const codes = row + g * group_bytes;
+    if (!std::is_constant_evaluated()) {
+      if (g % line_groups == 0) prefetch_to_nearest_cache(codes + ahead);
+#if LADON_AVX512
+      if (g + 2 <= groups) {
+        vec::expand_int4_pair(codes, row[groups * group_bytes + g / 2], to + g * int4_group);
+        g += 2;
+        continue;
+      }
+#endif
+    }
+    expand_int4_group(row, groups, g, to + g * int4_group);
+    ++g;
+  }
 }
 
 }  // namespace detail
