@@ -3,6 +3,7 @@
 // teams of 1 to 4 threads. The model is in the folder sentences. Its weights are random.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -102,6 +103,28 @@ TEST_CASE("run_batch gives the vectors of run and pool, with equal bits for any 
         sentences::run_batch(batch.texts(), weights, together.data(), *workspace, {i, threads});
       });
       CHECK(std::memcmp(together.data(), pooled.data(), pooled.size() * sizeof(float)) == 0);
+    }
+  }
+}
+
+TEST_CASE("the calls inside run give the attention weights of each layer") {
+  std::vector<float> numbers;
+  const sentences::Weights weights = random_weights(numbers);
+  const auto workspace = spoilt<sentences::Workspace>();
+  constexpr std::size_t most = sentences::most_tokens, heads = 3, tokens = 7;
+  const Batch text({tokens});
+  std::vector<float> expected(most * width), last(most * width), first(heads * most * most), second(first);
+  sentences::run(text.ids.data(), tokens, weights, expected.data(), *workspace);
+  sentences::embed(text.ids.data(), nullptr, tokens, weights, workspace->x, *workspace);
+  sentences::encoder::Stack::run(workspace->x, weights.layers, last.data(), workspace->layers, {.tokens = tokens},
+                                 std::array{first.data(), second.data()});
+  for (std::size_t i = 0; i < tokens * width; ++i) CHECK(std::abs(last[i] - expected[i]) <= 1e-5f);
+  for (const auto& map : {first, second}) {
+    for (std::size_t head = 0; head < heads; ++head) {
+      for (std::size_t query = 0; query < tokens; ++query) {
+        const float* const row = map.data() + (head * most + query) * most;
+        CHECK(std::accumulate(row, row + tokens, 0.0f) == doctest::Approx(1).epsilon(1e-5));
+      }
     }
   }
 }
