@@ -23,12 +23,8 @@ using nlohmann::json;
 class Model {
  public:
   void begin(const json& request) {
-    const std::string precision = request.at("precision");
     const std::filesystem::path file(request.at("model").get<std::string>());
-    encoder_ = std::make_unique<minilm::SentenceEncoder>(file.parent_path(),
-                                                         precision == "int8"       ? minilm::Precision::int8
-                                                         : precision == "bfloat16" ? minilm::Precision::bfloat16
-                                                                                   : minilm::Precision::float32);
+    encoder_ = std::make_unique<minilm::SentenceEncoder>(file.parent_path(), request.at("precision"));
     sentences_ = request.at("sentences").get<std::vector<std::vector<TokenId>>>();
     together_ = request.at("together");
   }

@@ -6,54 +6,57 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
+#include <functional>
+#include <ladon/model/batch.hpp>
+#include <ladon/safetensors.hpp>
 #include <span>
+#include <string>
 #include <vector>
-
-#include "imported.hpp"
 
 namespace minilm {
 
+using ladon::safetensors::Access, ladon::safetensors::Error, ladon::safetensors::Folder;
 using TokenId = std::int32_t;
-using Embedding = std::array<float, model_width>;
+
+inline constexpr std::size_t width = 384;
+inline constexpr std::size_t max_tokens = 256;  // --tokens in CMakeLists.txt
+inline constexpr TokenId vocabulary_size = 30522;
+
+using Embedding = std::array<float, width>;
 
 // Returns the cosine of two embeddings. Both embeddings have the length 1, so the cosine is their scalar product.
 float similarity(const Embedding& a, const Embedding& b);
 
-// The attention of each token to each token: [layer_count][head_count][tokens][tokens]. The last index is the key. Each
-// row sums to 1.
-struct Attention {
-  std::size_t tokens = 0;
-  std::vector<float> weights;
+// Returns the folder to which fetch_model downloads: $LADON_MINILM_DIR if set, else ladon/minilm in the user's cache
+// folder.
+std::filesystem::path default_folder();
 
-  [[nodiscard]] std::span<const float> row(std::size_t layer, std::size_t head, std::size_t token) const {
-    return std::span(weights).subspan(((layer * head_count + head) * tokens + token) * tokens, tokens);
-  }
-};
-
-// The precision of the weights of all linear maps and of the table of words.
-enum class Precision { float32, bfloat16, int8 };
+// Writes `vectors` [texts.count][width]. model.cpp.in defines the functions that load a model.
+using Model = std::function<void(const ladon::Texts& texts, float* vectors)>;
+Model load_float32(const Folder& folder);
+Model load_bfloat16(const Folder& folder);
+Model load_int8(const Folder& folder);
+Model load_rotated_int8(const Folder& folder);
 
 class SentenceEncoder {
  public:
-  // `folder` has config.json and model.safetensors. With Precision::bfloat16, the weights are rounded. With
-  // Precision::int8, float weights are rotated and quantised, and int8 weights of the file are used in place, rotated
-  // or not. Throws ladon::safetensors::Error with the name of a tensor that is missing or wrong.
-  explicit SentenceEncoder(const std::filesystem::path& folder, Precision precision = Precision::float32,
-                           ladon::safetensors::Access access = ladon::safetensors::Access::map);
+  // `folder` has config.json and model.safetensors. `precision` is "float32", "bfloat16", which rounds the weights, or
+  // "int8", which rotates and quantises float weights, and uses int8 weights of the file in place. Throws Error with
+  // the name of a tensor that is missing or wrong.
+  explicit SentenceEncoder(const std::filesystem::path& folder, const std::string& precision = "float32",
+                           Access access = Access::map);
 
-  // Computes the embedding of a text: 1 to max_tokens ids, each below vocabulary_size. Throws ModelError if `ids`
-  // breaks this rule, or if the file is damaged so that the result is not finite.
+  // Compute the embeddings of texts with 1 to max_tokens ids, each below vocabulary_size. Several texts share calls
+  // (docs/import.md), so the last bits may differ from those of a text alone. Throw Error if ids break this rule, or if
+  // the file is damaged so that the result is not finite.
   [[nodiscard]] Embedding embed(std::span<const TokenId> ids);
-  [[nodiscard]] Embedding embed(std::span<const TokenId> ids, Attention& attention);
-
-  // Computes the embeddings of several texts, which share calls (docs/import.md). The last bits may differ from those
-  // of a text alone.
   [[nodiscard]] std::vector<Embedding> embed(std::span<const std::vector<TokenId>> texts);
 
  private:
+  void embed(const ladon::Texts& texts, Embedding* embeddings);
+
   Folder folder_;
-  std::unique_ptr<Imported> model_;
+  Model model_;
 };
 
 }  // namespace minilm

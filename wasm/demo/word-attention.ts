@@ -9,7 +9,7 @@ import type { SentenceModel } from "./sentence-model.js";
 import { type Word, wordsOf, wordWeights } from "./words.js";
 
 // The panel first shows the attention in this layer and head, in which the word 'it' of the example sentence attends to
-// 'dog' (examples/minilm).
+// 'dog'.
 const firstLayer = 3;
 const firstHead = 1;
 
