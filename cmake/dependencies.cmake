@@ -10,7 +10,6 @@
 #   ladon_need_json()                     provides the target nlohmann_json::nlohmann_json
 #   ladon_need_cli11()                    provides the target CLI11::CLI11
 #   ladon_need_protozero()                provides the target protozero::protozero
-#   ladon_need_utf8proc()                 provides the target utf8proc::utf8proc
 #   ladon_need_benchmark()                provides the target benchmark::benchmark
 #   ladon_need_kissfft()                  sets LADON_KISSFFT_DIR to a folder with the sources of KissFFT
 #   ladon_need_sndfile()                  provides the target SndFile::sndfile
@@ -84,35 +83,6 @@ function(ladon_need_protozero)
   ladon_header_target(protozero::protozero protozero HEADER protozero/pbf_reader.hpp FOLDER include DEBIAN libprotozero-dev
     URL https://github.com/mapbox/protozero/archive/refs/tags/v1.7.1.tar.gz
     SHA256 27e0017d5b3ba06d646a3ec6391d5ccc8500db821be480aefd2e4ddc3de5ff99)
-endfunction()
-
-function(ladon_need_utf8proc)
-  if(TARGET utf8proc::utf8proc)
-    return()
-  endif()
-  if(NOT FETCHCONTENT_SOURCE_DIR_UTF8PROC)
-    find_path(LADON_UTF8PROC_INCLUDE_DIR utf8proc.h)
-    find_library(LADON_UTF8PROC_LIBRARY NAMES utf8proc utf8proc_static)
-    mark_as_advanced(LADON_UTF8PROC_INCLUDE_DIR LADON_UTF8PROC_LIBRARY)
-    if(LADON_UTF8PROC_INCLUDE_DIR AND LADON_UTF8PROC_LIBRARY)
-      add_library(utf8proc::utf8proc UNKNOWN IMPORTED GLOBAL)
-      set_target_properties(utf8proc::utf8proc PROPERTIES IMPORTED_LOCATION ${LADON_UTF8PROC_LIBRARY}
-                            INTERFACE_INCLUDE_DIRECTORIES ${LADON_UTF8PROC_INCLUDE_DIR})
-      if(LADON_UTF8PROC_LIBRARY MATCHES "static|\\.a$")
-        set_property(TARGET utf8proc::utf8proc PROPERTY INTERFACE_COMPILE_DEFINITIONS UTF8PROC_STATIC)
-      endif()
-      return()
-    endif()
-  endif()
-  include(FetchContent)
-  FetchContent_Declare(utf8proc SYSTEM
-    URL https://github.com/JuliaStrings/utf8proc/archive/refs/tags/v2.10.0.tar.gz
-    URL_HASH SHA256=6f4f1b639daa6dca9f80bc5db1233e9cbaa31a67790887106160b33ef743f136)
-  set(UTF8PROC_INSTALL OFF CACHE INTERNAL "")
-  FetchContent_MakeAvailable(utf8proc)
-  if(NOT TARGET utf8proc::utf8proc)
-    add_library(utf8proc::utf8proc ALIAS utf8proc)
-  endif()
 endfunction()
 
 # Finds the sources of KissFFT. The front end of examples/keywords compiles these sources with the number type

@@ -62,7 +62,7 @@ bench_minilm() {
     shift
   done
   need_bench
-  need utf8proc.h cargo python3 pip
+  need cargo python3 pip
   configure "$dir" -DLADON_EXAMPLES=minilm -DLADON_BUILD_TESTS=OFF -DLADON_BUILD_WEIGHTS_TOOL=OFF \
     -DLADON_WERROR="${CI:+ON}" -DLADON_MINILM_ACTIVATION_BITS="$bits"
   build "$dir" ladon_minilm_peer

@@ -26,7 +26,7 @@ build_example() {
   need c++ cmake ninja xsimd/xsimd.hpp
   if [ "$name" != hello ]; then need CLI/CLI.hpp; fi
   case $name in
-    minilm) need nlohmann/json.hpp protozero/pbf_reader.hpp utf8proc.h cargo ;;
+    minilm) need nlohmann/json.hpp protozero/pbf_reader.hpp cargo ;;
     keywords) need nlohmann/json.hpp sndfile.h samplerate.h ;;
   esac
   mkdir -p "$dir"
@@ -45,7 +45,7 @@ build_example() {
 # build of examples/keywords also needs the sources of KissFFT in LADON_KISSFFT_DIR, a folder that kissfft_folder
 # prints.
 need_examples() {
-  need c++ cmake ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp protozero/pbf_reader.hpp utf8proc.h sndfile.h samplerate.h "$@"
+  need c++ cmake ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp protozero/pbf_reader.hpp sndfile.h samplerate.h "$@"
 }
 
 minilm_folder() { printf '%s\n' "${LADON_MINILM_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/ladon/minilm}"; }

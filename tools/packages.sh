@@ -69,7 +69,6 @@ package_of() {
     CLI/*) echo libcli11-dev ;;
     protozero/*) echo libprotozero-dev ;;
     oneapi/*) echo libdnnl-dev ;;
-    utf8proc.h) echo libutf8proc-dev ;;
     sndfile.h) echo libsndfile1-dev ;;
     samplerate.h) echo libsamplerate0-dev ;;
     benchmark/*) echo libbenchmark-dev ;;

@@ -27,7 +27,6 @@ CPP_DEPENDENCIES = {
     "nlohmann_json": ("MIT", "BUILD_DEPENDENCY_OF"),
     "cli11": ("BSD-3-Clause", "BUILD_DEPENDENCY_OF"),
     "protozero": ("BSD-2-Clause", "BUILD_DEPENDENCY_OF"),
-    "utf8proc": ("MIT", "DEV_DEPENDENCY_OF"),
     "benchmark": ("Apache-2.0", "DEV_DEPENDENCY_OF"),
     "kissfft": ("BSD-3-Clause", "CONTAINED_BY"),
     "sndfile": ("LGPL-2.1-or-later", "DEV_DEPENDENCY_OF"),
