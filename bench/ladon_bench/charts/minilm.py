@@ -10,7 +10,12 @@ LENGTHS = [4, 8, 16, 32, 64, 128]  # the marks of the axis
 
 
 def single_sentences(measured):
-    return [row for row in measured["rows"] if len(row["tokens"]) == 1]
+    """One row for each length, in the order of lengths. The case of one mixed sentence repeats a length."""
+    rows = {}
+    for row in measured["rows"]:
+        if len(row["tokens"]) == 1:
+            rows.setdefault(row["tokens"][0], row)
+    return [rows[count] for count in sorted(rows)]
 
 
 def fastest_library(row):
