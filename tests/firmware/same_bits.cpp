@@ -7,6 +7,7 @@
 
 #include "board.hpp"
 #include "f_same_bits.h"
+#include "f_same_int4.h"
 #include "f_same_int8.h"
 #include "f_same_long.h"
 #include "f_same_mask.h"
@@ -45,7 +46,8 @@ void print_hash(const char* name, std::span<const float> values) {
 }
 
 alignas(64) unsigned char workspace[F_SAME_BITS_WORKSPACE_BYTES + F_SAME_MASK_WORKSPACE_BYTES +
-                                    F_SAME_INT8_WORKSPACE_BYTES + F_SAME_LONG_WORKSPACE_BYTES];
+                                    F_SAME_INT8_WORKSPACE_BYTES + F_SAME_LONG_WORKSPACE_BYTES +
+                                    F_SAME_INT4_WORKSPACE_BYTES];
 float y[F_SAME_INT8_QUERIES * F_SAME_INT8_MODEL];
 
 // Returns the weights of an encoder layer, whose feed-forward network has `hidden` hidden features.
@@ -121,6 +123,21 @@ bool int8_layer() {
   return true;
 }
 
+bool int4_attention() {
+  constexpr std::size_t model = F_SAME_INT4_MODEL;
+  alignas(F_SAME_INT4_QUANTISED_ALIGN) static unsigned char memory[F_SAME_INT4_QUANTISED_BYTES];
+  const f_same_int4_float_weights weights{.in_proj_weight = take(3 * model * model),
+                                          .in_proj_bias = take(3 * model),
+                                          .out_proj_weight = take(model * model),
+                                          .out_proj_bias = take(model)};
+  f_same_int4_weights int4_weights{};
+  if (f_same_int4_quantise(&weights, &int4_weights, memory) != LADON_OK) return false;
+  const float* const x = take(F_SAME_INT4_QUERIES * model, 3);
+  if (f_same_int4_run(x, &int4_weights, y, workspace) != LADON_OK) return false;
+  print_hash("int4 attention", {y, F_SAME_INT4_QUERIES * model});
+  return true;
+}
+
 }  // namespace
 
-int main() { return encoder() && attention() && int8_attention() && int8_layer() ? 0 : 1; }
+int main() { return encoder() && attention() && int8_attention() && int8_layer() && int4_attention() ? 0 : 1; }

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include <ladon/detail/config/compiler.hpp>
 
@@ -21,6 +22,8 @@
 #include <arm_neon.h>
 #elif defined(__wasm_simd128__)
 #include <wasm_simd128.h>
+#elif defined(__ARM_FEATURE_MVE)
+#include <arm_mve.h>
 #endif
 
 namespace LADON_NAMESPACE {
@@ -126,6 +129,22 @@ LADON_INLINE void look_up_int4_group(const std::uint8_t* codes, const std::int8_
   const v128_t both = wasm_v128_load(codes), values = wasm_v128_load(table);
   wasm_v128_store(to, wasm_i8x16_swizzle(values, wasm_v128_and(both, wasm_u8x16_const_splat(15))));
   wasm_v128_store(to + 16, wasm_i8x16_swizzle(values, wasm_u8x16_shr(both, 4)));
+#elif defined(__ARM_FEATURE_MVE)
+  const uint8x16_t both = vldrbq_u8(codes);
+  vstrbq_s8(to, vldrbq_gather_offset_s8(table, vandq_u8(both, vdupq_n_u8(15))));
+  vstrbq_s8(to + 16, vldrbq_gather_offset_s8(table, vshrq_n_u8(both, 4)));
+#elif LADON_DSP
+  // Four codes and four weights are a word. g++ 12 would load all codes of single bytes first, and spill them.
+  for (std::size_t j = 0; j < int4_group / 2; j += 4) {
+    std::uint32_t both, low = 0, high = 0;
+    std::memcpy(&both, codes + j, 4);
+    LADON_UNROLLED_FOR(i, 4) {
+      low |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(table[both >> (8 * i) & 15])) << (8 * i);
+      high |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(table[both >> (8 * i + 4) & 15])) << (8 * i);
+    }
+    std::memcpy(to + j, &low, 4);
+    std::memcpy(to + j + int4_group / 2, &high, 4);
+  }
 #else
   expand_int4_group(codes, table, to);
 #endif
