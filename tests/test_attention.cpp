@@ -57,15 +57,27 @@ TEST_CASE("given q, k, v: causal and padding, long rows") {
 }
 #endif
 
-// A few queries read rows of keys and values instead of panels. The subjects have up to 11 queries and more (11 is the
-// constant most_few_queries), heads that share a read, tiles of 4, 2 and 1 queries, and outputs of several tiles.
+// More queries read rows, too. The last panel of keys is not full, or has a single query, and values are odd.
+TEST_CASE("given q, k, v: panels of queries, rows of keys") {
+  check_given(given_subject<S{.queries = 6, .keys = 35, .model = 1, .heads = 4, .kv_heads = 2, .head_width = 20},
+                            ladon::mask::Causal>());
+#if !defined(LADON_TEST_SET_QUICK)
+  check_given(given_subject<S{.queries = 33, .keys = 70, .model = 1, .heads = 2, .head_width = 9, .value_width = 13},
+                            ladon::mask::Padding>());
+  check_given(
+      given_subject<S{.queries = 20, .keys = 270, .model = 1, .heads = 1, .head_width = 33}, ladon::mask::Unmasked>());
+#endif
+}
+
+// A few queries have kernels of their own. The subjects have up to 4 queries (the constant most_few_queries) and more,
+// heads that share a read, tiles of 4, 2 and 1 queries, and outputs of several tiles.
 TEST_CASE("given q, k, v: few queries") {
   check_given(given_subject<S{.queries = 1, .keys = 35, .model = 1, .heads = 6, .kv_heads = 2, .head_width = 20},
                             ladon::mask::Unmasked>());
 #if !defined(LADON_TEST_SET_QUICK)
   check_given(given_subject<S{.queries = 1, .keys = 300, .model = 1, .heads = 3, .head_width = 3, .value_width = 300},
                             ladon::mask::Window<40>>());
-  check_given(given_subject<S{.queries = 11, .keys = 50, .model = 1, .heads = 2, .kv_heads = 1, .head_width = 17},
+  check_given(given_subject<S{.queries = 4, .keys = 50, .model = 1, .heads = 2, .kv_heads = 1, .head_width = 17},
                             ladon::mask::Additive>());
   check_given(given_subject<S{.queries = 13, .keys = 270, .model = 1, .heads = 1, .head_width = 1, .value_width = 65},
                             CausalAndPadding>());

@@ -1,5 +1,5 @@
 // Tests that any number of lanes gives equal bits under every mask and with every kind of score. Also compares the
-// scores that are captured at every stage. Up to 11 queries have features in the lanes (most_few_queries), so their
+// scores that are captured at every stage. A few queries have features in the lanes (most_few_queries), so their
 // bits depend on the number of lanes.
 #include <vector>
 

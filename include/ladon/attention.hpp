@@ -34,7 +34,7 @@ struct Attention {
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
   struct Shared {};  // threads share no memory
-  using Scratch = AttentionWorkspace<shape, Vectors>;
+  using Scratch = AttentionWorkspace<shape, Vectors, detail::attends_rows<shape, Position, Vectors>>;
   using Workspace = ladon::Workspace<Shared, Scratch>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;

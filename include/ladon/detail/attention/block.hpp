@@ -64,6 +64,7 @@ struct AttendForm {
   static constexpr bool integers = uses_block_floats<typename D::Weights, Vectors> && T.width() == 4 &&
                                    key_width == 4 && head_width <= block_floats::most_width;
   static constexpr Numbers numbers = std::is_same_v<View, PairPanels> ? Numbers::pairs
+                                     : std::is_same_v<View, RowsView> ? Numbers::rows
                                      : is_widened<View>               ? Numbers::widened
                                      : integers                       ? Numbers::integers
                                                                       : Numbers::floats;
@@ -83,7 +84,7 @@ LADON_INLINE constexpr const float* floats_of(const typename Form::View& view, c
   if constexpr (Form::BlockForm::widened) {
     widen<typename Form::KeyPack, Form::key_width, Features>(view, range, block.widened);
     return block.widened;
-  } else if constexpr (Form::BlockForm::uses_pairs) {
+  } else if constexpr (Form::BlockForm::uses_pairs || Form::BlockForm::in_rows) {
     return view.data;
   } else {
     return view;

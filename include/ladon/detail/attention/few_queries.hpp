@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention without projections for a few queries. Keys and values are read where they lie, in the caller's rows:
-// their conversion into panels (without_projections.hpp) would cost more than the attention of a few queries.
+// Attention without projections for a few queries, which fill too few of the lanes of a panel of queries. Keys and
+// values are read where they lie, in the caller's rows.
 //
 //     query    [Count][head width], scaled by ScoreFunction::query_scale
 //     keys     [keys][head width]                   rows of the caller
@@ -19,6 +19,7 @@
 #include <ladon/detail/attention/operands.hpp>
 #include <ladon/detail/attention/single.hpp>
 #include <ladon/detail/attention/softmax.hpp>
+#include <ladon/detail/panel/workspace.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
@@ -30,8 +31,7 @@ struct FewQueries {
   static constexpr std::size_t lanes = Pack::lanes, head_width = shape.head_width, value_width = shape.value_width;
   static constexpr std::size_t value_packs = (value_width + lanes - 1) / lanes;
   static constexpr std::size_t stride = (shape.keys + lanes - 1) / lanes * lanes;
-  // The scores take the memory for the keys of a head (AttentionWorkspace).
-  static constexpr std::size_t together = head_width < 4 ? head_width : 4;
+  static constexpr std::size_t together = RowScratch<shape, typename D::Vectors>::few_queries;
   static constexpr std::size_t key_block = 256;                            // keys of a sum that starts at 0
   static constexpr std::size_t sums = target::Current::single_query_sums;  // of a weighted sum, in registers
 

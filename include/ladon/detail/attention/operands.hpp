@@ -93,7 +93,8 @@ struct AttentionTypes {
 //     pairs      pairs of bfloat16 numbers (PairPanels)
 //     integers   at run time, detail/cortex_m/m0_attention.hpp; floats in constant evaluation
 //     widened    floats of one key block, converted from a bfloat16 or int8 cache (detail/panel/cache_panels.hpp)
-enum class Numbers { floats, pairs, integers, widened };
+//     rows       floats in rows instead of panels: K [keys][head width], V [keys][value width]
+enum class Numbers { floats, pairs, integers, widened, rows };
 
 // Whether a matrix unit multiplies pairs of these sizes: whole tiles of keys and values. Panels of queries may have any
 // number of lanes that fits, so the lanes of the keys stand for them.
@@ -124,12 +125,16 @@ struct QueryBlockForm {
   static constexpr std::size_t value_width = Sizes.value_width;
   static constexpr bool uses_block_floats = Sizes.numbers == Numbers::integers;
   static constexpr bool uses_pairs = Sizes.numbers == Numbers::pairs, widened = Sizes.numbers == Numbers::widened;
+  static constexpr bool in_rows = Sizes.numbers == Numbers::rows;
   static constexpr bool fits_unit = uses_pairs && attends_in_unit<Unit, key_width, head_width, value_width>;
 
   // How many features of a key one step adds to a score, and how many keys one step adds to a weighted sum.
   static constexpr std::size_t step = uses_pairs ? 2 : 1;
   static constexpr std::size_t head_steps = (head_width + step - 1) / step;  // steps of a score
   static constexpr std::size_t panel_steps = key_width / step;               // steps of a panel of values
+  // How far neighbours of a tile of keys or values lie apart: its rows, and its steps.
+  static constexpr std::size_t key_stride = in_rows ? head_width : 1, feature_stride = in_rows ? 1 : key_width;
+  static constexpr std::size_t value_stride = in_rows ? 1 : panel_steps, step_stride = in_rows ? value_width : 1;
   using Dot = EachPack<std::conditional_t<uses_pairs, vec::PairDot<Pack>, vec::FloatDot<Pack>>, Pack::lanes>;
   template <std::size_t Rows, std::size_t TilePacks>
   using Kernel = MicroKernel<Dot, Rows, TilePacks>;
@@ -162,9 +167,15 @@ struct PairPanels {
   const float* data;
 };
 
+// A view of the keys or the values of a head, in rows.
+struct RowsView {
+  const float* data;
+};
+
 // Whether `View` is a view of a bfloat16 or int8 cache, whose elements must be converted to floats.
 template <class View>
-inline constexpr bool is_widened = !std::is_same_v<View, const float*> && !std::is_same_v<View, PairPanels>;
+inline constexpr bool is_widened =
+    !std::is_same_v<View, const float*> && !std::is_same_v<View, PairPanels> && !std::is_same_v<View, RowsView>;
 
 // Rounds the features of panels [panels][Features][Width] to pairs [panels][(Features + 1) / 2][Width], in place.
 template <class Pack, std::size_t Packs, std::size_t Width, std::size_t Features>

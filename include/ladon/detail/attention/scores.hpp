@@ -96,7 +96,8 @@ struct ScoreTile {
  private:
   // `products` is an argument, because g++ keeps a returned object in memory (1.9% more instructions on a Cortex-M55).
   LADON_INLINE static constexpr void multiply(Products& products, const float* keys, const float* query) noexcept {
-    products.template accumulate<width>(Form::head_steps, WeightMatrix<float, 1, Form::key_width>{keys},
+    products.template accumulate<width>(Form::head_steps,
+                                        WeightMatrix<float, Form::key_stride, Form::feature_stride>{keys},
                                         query + FirstPack * Pack::lanes);
   }
   LADON_INLINE static constexpr void multiply(Products& products, const float* keys,
@@ -191,7 +192,16 @@ LADON_INLINE constexpr void score_tiles(const QueryBlock& block, const ScoreBloc
   typename BoundMask::template Scratch<key_width, query_width> scratch;
   for (std::size_t base = range.begin; base < range.end; base += key_width) {
     const float* panel = keys + (base - Form::first_key(range.begin)) * Form::head_steps;
-    constexpr std::size_t row_stride = InUnit ? query_width : 1;
+    constexpr std::size_t row_stride = InUnit ? query_width : Form::key_stride;
+    // Tiles compute whole panels, but the array ends with the last key.
+    [[maybe_unused]] float last[Form::in_rows ? key_width * Form::head_width : 1];
+    if constexpr (Form::in_rows) {
+      if (range.end - base < key_width) {
+        for (std::size_t i = 0; i < key_width * Form::head_width; ++i)
+          last[i] = i < (range.end - base) * Form::head_width ? panel[i] : 0.0f;
+        panel = last;
+      }
+    }
     if constexpr (InUnit) panel = products_in_unit<Form>(panel, block.query, products);
     const auto lanes =
         mask.template lanes<Pack, query_width>({scored.head, scored.queries, {base, range.end}}, scratch);

@@ -74,7 +74,7 @@ LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* 
                                               Rescale<typename Form::Pack, Form::packs> rescale, float* sums, Work work,
                                               std::size_t last_pack_end = 0, const float* start = nullptr) noexcept {
   using Pack = typename Form::Pack;
-  using Values = WeightMatrix<float, Form::panel_steps, 1>;
+  using Values = WeightMatrix<float, Form::value_stride, Form::step_stride>;
   constexpr std::size_t packs = Form::packs, query_width = Form::query_width, key_width = Form::panel_steps;
   constexpr std::size_t panel_stride = key_width * Form::value_width;
   using Tile = typename Form::template Kernel<Rows, packs>;
@@ -83,7 +83,8 @@ LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* 
     return start == nullptr ? Pack::broadcast(0.0f) : Pack::load(start + r * query_width + v * Pack::lanes);
   });
   std::size_t base = range.begin;
-  if constexpr (requires { tile.template accumulate_panels<panel_stride, key_width, query_width>(0, values, p); }) {
+  if constexpr (!Form::in_rows &&
+                requires { tile.template accumulate_panels<panel_stride, key_width, query_width>(0, values, p); }) {
     if (!std::is_constant_evaluated()) {
       base += tile.template accumulate_panels<panel_stride, key_width, query_width>(
           range.end - range.begin, values + (base - first_key) * Form::value_width, p);
@@ -112,9 +113,9 @@ LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* 
     for (std::size_t key = range.end; key < last_pack_end;) {
       const std::size_t panel = key / key_width * key_width;
       const std::size_t end = panel + key_width < last_pack_end ? panel + key_width : last_pack_end;
-      tile.template accumulate<query_width>(end - key,
-                                            Values{values + (panel - first_key) * Form::value_width + (key - panel)},
-                                            p + (key - range.begin) * query_width, PacksFrom<packs - 1>{});
+      tile.template accumulate<query_width>(
+          end - key, Values{values + (panel - first_key) * Form::value_width + (key - panel) * Form::step_stride},
+          p + (key - range.begin) * query_width, PacksFrom<packs - 1>{});
       key = end;
     }
   }
@@ -137,7 +138,7 @@ LADON_KERNEL constexpr void weighted_sum(const float* values, const float* p, Ra
                                          float* out) noexcept {
   const Range steps = Form::steps_of(range);
   for_row_tiles<Form::value_width, Form::tile_rows>([&]<std::size_t Rows>(std::size_t row) {
-    weighted_sum_tile<Form, Rows>(values + row * Form::panel_steps, p, steps, rescale, out + row * Form::query_width,
+    weighted_sum_tile<Form, Rows>(values + row * Form::value_stride, p, steps, rescale, out + row * Form::query_width,
                                   NoInterleavedWork{});
   });
 }
@@ -190,7 +191,7 @@ LADON_NOINLINE constexpr void weighted_sum_of_scores(const float* values, float*
                                 InterleavedExponentials<Form>(softmax, scores, last, after), end);
   if constexpr (Form::value_width > rows) {
     for_row_tiles<Form::value_width - rows, most>([&]<std::size_t Rows>(std::size_t row) {
-      weighted_sum_tile<Form, Rows>(values + (rows + row) * Form::panel_steps, scores, steps, rescale,
+      weighted_sum_tile<Form, Rows>(values + (rows + row) * Form::value_stride, scores, steps, rescale,
                                     out + (rows + row) * Form::query_width, NoInterleavedWork{}, end);
     });
   }
@@ -212,9 +213,9 @@ LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const f
       const Range range = Range{base, base + key_width} & scored.keys;
       const auto lanes = mask.template lanes<Pack, query_width>({scored.head, scored.queries, range}, scratch);
       const float* const value = values + (base - Form::first_key(scored.keys.begin)) / Form::step * Form::value_width +
-                                 row * Form::panel_steps;
+                                 row * Form::value_stride;
       for (std::size_t key = range.begin; key < range.end; key += Form::step) {
-        const float x = value[(key - base) / Form::step];
+        const float x = value[(key - base) / Form::step * Form::step_stride];
         const Pack weight = Pack::load(p + (key - scored.keys.begin) / Form::step * query_width + v * Pack::lanes);
         if constexpr (Form::uses_pairs) {
           const auto sees_first = lanes.may_see(v, key);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention without projections (attention.hpp). Keys and values of each group, then queries of each head and panel,
-// are converted into panels. The outputs are converted back into rows. A few queries read rows (few_queries.hpp).
+// Attention without projections (attention.hpp). The queries of each head and panel are converted into panels, and the
+// outputs back into rows. Keys and values are read in the caller's rows. On targets without FewQueries, and if keys are
+// rotated, those of each group are converted into panels first. A few queries have kernels of their own
+// (few_queries.hpp).
 #pragma once
 
 #include <cstddef>
@@ -30,6 +32,12 @@ template <class Options, class BoundMask, class CaptureOf>
 AttentionCall(const float*, const float*, const float*, float*, Lengths, const Options&, BoundMask, CaptureOf)
     -> AttentionCall<Options, BoundMask, CaptureOf>;
 
+// Whether keys and values are read in rows. The rotary embedding rotates keys in panels, and deterministic builds add
+// in the order of the panels.
+template <Shape S, class Position, class Vectors>
+inline constexpr bool attends_rows = !Position::rotates && ShapeLayout<S, Vectors>::keys.lanes > 1 &&
+                                     !LADON_DETERMINISTIC && target::Current::most_few_queries > 0;
+
 template <class D, class Simd>
 struct AttentionSteps {
   static constexpr Shape shape = D::shape;
@@ -39,19 +47,19 @@ struct AttentionSteps {
   using L = ShapeLayout<shape, Vectors>;
   static constexpr PanelLayout q = L::queries, k = L::keys;
   using KeyPack = typename Simd::template Pack<k.lanes>;
-  // The rotary embedding rotates keys in panels. Deterministic builds add in the order of the panels.
-  static constexpr std::size_t most_few_queries =
-      Position::rotates || k.lanes == 1 || LADON_DETERMINISTIC ? 0 : target::Current::most_few_queries;
+  static constexpr bool reads_rows = attends_rows<shape, Position, Vectors>;
+  static constexpr std::size_t most_few_queries = reads_rows ? target::Current::most_few_queries : 0;
+  using Workspace = AttentionWorkspace<shape, Vectors, reads_rows>;
+  using Few = FewQueries<D, Simd>;
 
   template <class Call, class CallShare = WholeCall>
-  static constexpr void run(const Call& call, AttentionWorkspace<shape, Vectors>& workspace,
-                            CallShare share = {}) noexcept {
+  static constexpr void run(const Call& call, Workspace& workspace, CallShare share = {}) noexcept {
     const Range wanted = share.of(shape.heads);
     for (std::size_t g = 0; g < shape.kv_heads; ++g) {
       const Range heads = Range{g * shape.heads_per_group(), (g + 1) * shape.heads_per_group()} & wanted;
       if (!CallShare::whole && heads.begin >= heads.end) continue;
       if (most_few_queries > 0 && call.lengths.queries <= most_few_queries) {
-        if constexpr (most_few_queries > 0) attend_few_queries(call, g, heads, workspace.scratch.keys.data);
+        if constexpr (most_few_queries > 0) attend_few_queries(call, g, heads, workspace);
       } else if constexpr (shape.queries > most_few_queries) {
         attend_panels(call, g, heads, workspace);
       }
@@ -59,42 +67,69 @@ struct AttentionSteps {
   }
 
  private:
+  static constexpr float* scores_of_few([[maybe_unused]] Workspace& workspace) noexcept {
+    if constexpr (reads_rows) return workspace.scratch.scores_of_few.data;
+    return nullptr;
+  }
+  // The keys and values of group `g`.
   template <class Call>
-  static constexpr void attend_panels(const Call& call, std::size_t g, Range heads,
-                                      AttentionWorkspace<shape, Vectors>& workspace) noexcept {
-    float *const keys = workspace.scratch.keys.data, *const values = workspace.scratch.values.data;
-    const std::size_t active = call.lengths.keys;
-    to_panels<KeyPack, k, shape.head_width>(call.keys + g * shape.keys * shape.head_width, active, keys);
-    to_panels<KeyPack, k, shape.value_width>(call.values + g * shape.keys * shape.value_width, active, values);
-    if constexpr (Position::rotates) {
-      apply_rotary_to_keys<Position, KeyPack, k, shape.keys, shape.head_width>(call.options.position, active, keys);
+  static constexpr typename Few::Rows rows_of(const Call& call, std::size_t g) noexcept {
+    return {call.keys + g * shape.keys * shape.head_width, call.values + g * shape.keys * shape.value_width,
+            call.lengths.keys};
+  }
+
+  template <class Call>
+  static constexpr void attend_panels(const Call& call, std::size_t g, Range heads, Workspace& workspace) noexcept {
+    const auto [keys, values, active] = rows_of(call, g);
+    const auto attend = [&]<class View>(View key_view, View value_view, bool finite) {
+      for (std::size_t h = heads.begin; h < heads.end; ++h) {
+        const KeysAndValues<View> both{key_view, value_view, !call.mask.hides_keys || finite};
+        attend_head(call, Head<View>{both, h, {sink_of<Score>(call.options, h)}}, workspace);
+      }
+    };
+    if constexpr (reads_rows) {
+      attend(RowsView{keys}, RowsView{values}, call.mask.hides_keys && all_finite_rows(values, active));
+    } else {
+      float *const key_panels = workspace.scratch.keys.data, *const value_panels = workspace.scratch.values.data;
+      to_panels<KeyPack, k, shape.head_width>(keys, active, key_panels);
+      to_panels<KeyPack, k, shape.value_width>(values, active, value_panels);
+      if constexpr (Position::rotates) {
+        apply_rotary_to_keys<Position, KeyPack, k, shape.keys, shape.head_width>(call.options.position, active,
+                                                                                 key_panels);
+      }
+      const auto finite = [&] { return all_finite<KeyPack, k.width(), shape.value_width>(value_panels, active); };
+      attend(static_cast<const float*>(key_panels), static_cast<const float*>(value_panels),
+             call.mask.hides_keys && finite());
     }
-    const bool finite = !call.mask.hides_keys || all_finite<KeyPack, k.width(), shape.value_width>(values, active);
-    for (std::size_t h = heads.begin; h < heads.end; ++h) {
-      attend_head(call, Head<>{{keys, values, finite}, h, {sink_of<Score>(call.options, h)}}, workspace);
+  }
+
+  // Computes Count queries that share keys and values, from number `first` on, which counts the queries of `head` and
+  // then those of the next heads.
+  template <std::size_t Count, class Call>
+  static constexpr void attend_rows(const Call& call, const typename Few::Rows& rows, std::size_t head,
+                                    std::size_t first, Workspace& workspace) noexcept {
+    typename Few::Query queries[Count];
+    float scaled[Count * shape.head_width];
+    float* out[Count];
+    for (std::size_t i = 0; i < Count; ++i) {
+      const std::size_t h = head + (first + i) / call.lengths.queries, q = (first + i) % call.lengths.queries;
+      queries[i] = {h, q, sink_of<Score>(call.options, h)};
+      out[i] = call.out + (h * shape.queries + q) * shape.value_width;
+      const float* const from = call.queries + (h * shape.queries + q) * shape.head_width;
+      for (std::size_t f = 0; f < shape.head_width; ++f) {
+        scaled[i * shape.head_width + f] = from[f] * ScoreFunction<shape, Score>::query_scale;
+      }
     }
+    Few::attend(queries, scaled, rows, call.mask, call.capture_of, scores_of_few(workspace), out);
   }
 
   // Computes the queries of `heads`, which belong to group `g`, a few at a time.
   template <class Call>
-  static constexpr void attend_few_queries(const Call& call, std::size_t g, Range heads, float* scores) noexcept {
-    using Few = FewQueries<D, Simd>;
-    const typename Few::Rows rows{call.keys + g * shape.keys * shape.head_width,
-                                  call.values + g * shape.keys * shape.value_width, call.lengths.keys};
+  static constexpr void attend_few_queries(const Call& call, std::size_t g, Range heads,
+                                           Workspace& workspace) noexcept {
+    const auto rows = rows_of(call, g);
     const auto attend = [&]<std::size_t Count>(std::size_t first) {
-      typename Few::Query queries[Count];
-      float scaled[Count * shape.head_width];
-      float* out[Count];
-      for (std::size_t i = 0; i < Count; ++i) {
-        const std::size_t h = heads.begin + (first + i) / call.lengths.queries, q = (first + i) % call.lengths.queries;
-        queries[i] = {h, q, sink_of<Score>(call.options, h)};
-        out[i] = call.out + (h * shape.queries + q) * shape.value_width;
-        const float* const from = call.queries + (h * shape.queries + q) * shape.head_width;
-        for (std::size_t f = 0; f < shape.head_width; ++f) {
-          scaled[i * shape.head_width + f] = from[f] * ScoreFunction<shape, Score>::query_scale;
-        }
-      }
-      Few::attend(queries, scaled, rows, call.mask, call.capture_of, scores, out);
+      attend_rows<Count>(call, rows, heads.begin, first, workspace);
     };
     const std::size_t count = (heads.end - heads.begin) * call.lengths.queries;
     std::size_t first = 0;
@@ -106,9 +141,8 @@ struct AttentionSteps {
     }
     for (; first < count; ++first) attend.template operator()<1>(first);
   }
-  template <class Call>
-  static constexpr void attend_head(const Call& call, const Head<>& head,
-                                    AttentionWorkspace<shape, Vectors>& workspace) noexcept {
+  template <class Call, class View>
+  static constexpr void attend_head(const Call& call, const Head<View>& head, Workspace& workspace) noexcept {
     const float* const rows = call.queries + head.index * shape.queries * shape.head_width;
     float* const out = call.out + head.index * shape.queries * shape.value_width;
     float* const query = workspace.scratch.query.data;
@@ -117,6 +151,11 @@ struct AttentionSteps {
       for (std::size_t p = first; p < first + count; ++p) {
         const Range queries = tokens_of<q>(p, 1, call.lengths.queries);
         const std::size_t tokens = queries.end - queries.begin;
+        if constexpr (reads_rows && is_single_token<Simd, P>) {
+          attend_rows<1>(call, rows_of(call, head.index / shape.heads_per_group()), head.index, queries.begin,
+                         workspace);
+          continue;
+        }
         to_panels<Pack, P, shape.head_width>(rows + queries.begin * shape.head_width, tokens, query);
         scale<Pack, P>(query);
         if constexpr (Position::rotates) {
@@ -124,13 +163,24 @@ struct AttentionSteps {
               call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + call.options.bottom_right(), tokens,
               query);
         }
-        attend_query_block<AttendForm<D, Simd, P, Packs, const float*>>(
+        attend_query_block<AttendForm<D, Simd, P, Packs, View>>(
             head, {query, queries, workspace.scratch.scores.data, workspace.out.data, nullptr}, call.lengths.keys,
             call.mask, call.capture_of);
         from_panels<Pack, P, shape.value_width>(workspace.out.data, tokens, out + queries.begin * shape.value_width);
       }
     };
     for_panels<q, L::last_queries, shape.queries>(call.lengths.queries, attend);
+  }
+  // Whether all values are finite: the sum of x * 0 is NaN if an x is not.
+  static constexpr bool all_finite_rows(const float* values, std::size_t keys) noexcept {
+    const std::size_t count = keys * shape.value_width;
+    KeyPack zeros = KeyPack::broadcast(0.0f);
+    for (std::size_t i = 0; i < count; i += KeyPack::lanes) {
+      const std::size_t left = count - i;
+      const KeyPack x = left < KeyPack::lanes ? KeyPack::load_partial(values + i, left) : KeyPack::load(values + i);
+      zeros = fma(x, KeyPack::broadcast(0.0f), zeros);
+    }
+    return reduce_add(zeros) == 0.0f;
   }
   template <class Pack, PanelLayout P>
   static constexpr void scale(float* query) noexcept {

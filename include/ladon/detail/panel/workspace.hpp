@@ -42,11 +42,21 @@ struct CachedScratch {
   LADON_NO_UNIQUE_ADDRESS std::conditional_t<S.cache_precision == CachePrecision::float32, NoPanels, Widened> widened;
 };
 
-// For attention without projections. `out` has one panel of queries.
+// For attention that reads keys and values in rows.
 template <Shape S, class Vectors>
+struct RowScratch {
+  using L = detail::ShapeLayout<S, Vectors>;
+  static constexpr std::size_t few_queries = 4;
+  Panels<S.keys, few_queries, L::keys> scores_of_few;  // detail/attention/few_queries.hpp
+  Panels<L::queries.width(), S.head_width, L::queries> query;
+  Panels<L::queries.width(), L::block, L::queries> scores;
+};
+
+// For attention without projections. `out` has one panel of queries.
+template <Shape S, class Vectors, bool ReadsRows>
 struct AttentionWorkspace {
   using L = detail::ShapeLayout<S, Vectors>;
-  ScratchOfHeads<S, Vectors, 1> scratch;
+  std::conditional_t<ReadsRows, RowScratch<S, Vectors>, ScratchOfHeads<S, Vectors, 1>> scratch;
   Panels<L::queries.width(), S.value_width, L::queries> out;
 };
 
