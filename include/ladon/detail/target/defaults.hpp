@@ -59,8 +59,8 @@ struct Defaults {
   static constexpr std::size_t score_maxima(std::size_t packs, std::size_t rows) noexcept {
     return packs == 1 && rows >= 8 ? 4 : 1;
   }
-  // Attention of so few queries has features in the lanes. From 5 or 6 on, queries in the lanes are faster (AVX-512, AVX2
-  // and SSE2 on Zen 4).
+  // Attention of so few queries has features in the lanes. From 5 or 6 on, queries in the lanes are faster (AVX-512,
+  // AVX2 and SSE2 on Zen 4).
   static constexpr std::size_t most_few_queries = 4;
   static constexpr bool uses_block_floats = false;
   static constexpr bool attends_in_pairs = false;
