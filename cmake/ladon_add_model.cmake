@@ -34,7 +34,10 @@ function(ladon_add_model NAME)
   if(NOT NAME MATCHES "^[a-z][a-z0-9_]*$")
     message(FATAL_ERROR "ladon_add_model: the name is '${NAME}'; allowed: lower-case letters, digits and _")
   endif()
+  set(ladon_kernel_caller ladon_add_model)
   ladon_kernel_check_project()
+  set(given_arguments "${ARGN}")
+  ladon_kernel_check_once(FOLDER SOURCES IMAGE TOKENS PRECISION ACTIVATION_BITS BUDGET WEIGHTS CHECK ARCH OPTIMIZE)
   cmake_parse_arguments(arg "DISPATCH" "FOLDER;SOURCES;IMAGE;TOKENS;PRECISION;ACTIVATION_BITS;BUDGET;WEIGHTS;CHECK;ARCH;OPTIMIZE" "KEEP" ${ARGN})
   foreach(choice "WEIGHTS inside|mapped" "PRECISION float32|bfloat16|int8|rotated_int8|int4|rotated_int4"
           "ACTIVATION_BITS 8|7")
@@ -49,8 +52,10 @@ function(ladon_add_model NAME)
   ladon_kernel_truth(needs_image NOT (CMAKE_CROSSCOMPILING AND arg_WEIGHTS STREQUAL mapped))
   list(JOIN arg_UNPARSED_ARGUMENTS " " unknown)
   set(problem "")
+  ladon_kernel_guess(guess "${arg_UNPARSED_ARGUMENTS}" FOLDER SOURCES IMAGE TOKENS PRECISION ACTIVATION_BITS BUDGET KEEP
+    WEIGHTS CHECK ARCH OPTIMIZE DISPATCH)
   if(unknown)
-    set(problem "'${unknown}' is unknown; allowed: FOLDER, SOURCES, IMAGE, TOKENS, PRECISION, ACTIVATION_BITS, BUDGET, KEEP, WEIGHTS, \
+    set(problem "'${unknown}' is unknown${guess}; allowed: FOLDER, SOURCES, IMAGE, TOKENS, PRECISION, ACTIVATION_BITS, BUDGET, KEEP, WEIGHTS, \
 CHECK, ARCH, OPTIMIZE, each with a value, and DISPATCH")
   elseif(arg_KEYWORDS_MISSING_VALUES)
     set(problem "no value is given for ${arg_KEYWORDS_MISSING_VALUES}")

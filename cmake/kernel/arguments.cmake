@@ -119,10 +119,14 @@ endmacro()
 
 # ladon_kernel_refuse(<message> <condition of if()>...): stops with the message if the condition holds. If a word of the
 # condition is the name of a variable, if() replaces the word by the variable's value. if() does not replace the regular
-# expression after MATCHES. Callers therefore use MATCHES instead of STREQUAL.
+# expression after MATCHES. Callers therefore use MATCHES instead of STREQUAL. The message begins with the function that
+# the user called: ladon_add_model sets ladon_kernel_caller.
 function(ladon_kernel_refuse message)
   if(${ARGN})
-    message(FATAL_ERROR "ladon_add_kernel(${NAME}): ${message}")
+    if(NOT DEFINED ladon_kernel_caller)
+      set(ladon_kernel_caller ladon_add_kernel)
+    endif()
+    message(FATAL_ERROR "${ladon_kernel_caller}(${NAME}): ${message}")
   endif()
 endfunction()
 
@@ -187,6 +191,78 @@ function(ladon_kernel_assembler_string out path)
   set(${out} "${path}" PARENT_SCOPE)
 endfunction()
 
+# ladon_kernel_similar(<variable> <word> <name>...): sets <variable> to the first of the names that is one edit away from
+# <word>, which is in capitals: a letter replaced, left out, added or swapped with the next one, and any number of _.
+function(ladon_kernel_similar out word)
+  set(${out} "" PARENT_SCOPE)
+  string(REPLACE _ "" letters ${word})
+  string(LENGTH ${letters} length)
+  set(pattern ${letters})
+  foreach(i RANGE ${length})
+    string(SUBSTRING ${letters} 0 ${i} before)
+    string(SUBSTRING ${letters} ${i} -1 behind)
+    string(APPEND pattern "|${before}.${behind}")
+    if(behind MATCHES "^.(.*)$")
+      string(APPEND pattern "|${before}.?${CMAKE_MATCH_1}")
+    endif()
+    if(behind MATCHES "^(.)(.)(.*)$")
+      string(APPEND pattern "|${before}${CMAKE_MATCH_2}${CMAKE_MATCH_1}${CMAKE_MATCH_3}")
+    endif()
+  endforeach()
+  foreach(name IN LISTS ARGN)
+    string(REPLACE _ "" bare ${name})
+    if(bare MATCHES "^(${pattern})$")
+      set(${out} ${name} PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+endfunction()
+
+# ladon_kernel_guess(<variable> <unknown> <name>...): sets <variable> to what the first word of the list <unknown> probably
+# means, as a clause of a message such as "; perhaps HEADS", or to no text. <name>... are the known arguments.
+function(ladon_kernel_guess out unknown)
+  list(APPEND unknown "" "") # so that there is a first word
+  list(GET unknown 0 word)
+  string(TOUPPER "${word}" upper)
+  string(LENGTH "${upper}" length)
+  set(guess "")
+  if(word MATCHES "^([A-Za-z_]+)=(.+)$")
+    string(TOUPPER ${CMAKE_MATCH_1} name)
+    set(guess "; perhaps ${name} ${CMAKE_MATCH_2}, with a space")
+  elseif(upper MATCHES "^(ON|OFF|TRUE|FALSE|YES|NO)$")
+    set(guess "; a flag has no value")
+  elseif(upper MATCHES "^[A-Z0-9_]*[A-Z0-9][A-Z0-9_]*$" AND length LESS 40)
+    ladon_kernel_similar(similar ${upper} ${ARGN})
+    # A value without the name of its argument
+    string(TOLOWER ${upper} lower)
+    foreach(name MASK PRECISION LAYOUT ACTIVATION)
+      string(REGEX MATCHALL "[a-z0-9_]+" values "${ladon_kernel_${name}}")
+      if(NOT similar AND name IN_LIST ARGN AND lower IN_LIST values)
+        set(similar "${name} ${lower}")
+      endif()
+    endforeach()
+    # The number of tokens is called tokens in ladon::Model, and TOKENS in ladon_add_model.
+    if(upper MATCHES "^TOKENS$" AND QUERIES IN_LIST ARGN)
+      set(similar QUERIES)
+    endif()
+    if(similar)
+      set(guess "; perhaps ${similar}")
+    endif()
+  endif()
+  set(${out} "${guess}" PARENT_SCOPE)
+endfunction()
+
+# ladon_kernel_check_once(<name>...): stops if one of these arguments is given more than once. cmake_parse_arguments takes
+# the last value.
+function(ladon_kernel_check_once)
+  foreach(argument IN LISTS ARGN)
+    set(found "${given_arguments}") # without quotes, set() would read CACHE as its own word
+    list(FILTER found INCLUDE REGEX "^${argument}$")
+    list(LENGTH found count)
+    ladon_kernel_refuse("${argument} is given ${count} times; allowed: once" count GREATER 1)
+  endforeach()
+endfunction()
+
 # ladon_kernel_read_arguments(): reads the arguments of ladon_add_kernel from the variable given_arguments. Sets
 # arg_<ARGUMENT> for every argument that is given or has a default, and <ARGUMENT>_given to true or false. A macro
 # without parameters, because CMake would evaluate the values of parameters a second time.
@@ -196,7 +272,9 @@ macro(ladon_kernel_read_arguments)
   string(JOIN ", " flags ${ladon_kernel_flags})
   string(JOIN ", " others ${ladon_kernel_values} ${ladon_kernel_lists})
   list(JOIN arg_UNPARSED_ARGUMENTS " " unknown)
-  ladon_kernel_refuse("'${unknown}' is unknown; allowed: ${others}, each with a value, and ${flags}" unknown)
+  ladon_kernel_guess(guess "${arg_UNPARSED_ARGUMENTS}" ${ladon_kernel_values} ${ladon_kernel_lists} ${ladon_kernel_flags})
+  ladon_kernel_refuse("'${unknown}' is unknown${guess}; allowed: ${others}, each with a value, and ${flags}" unknown)
+  ladon_kernel_check_once(${ladon_kernel_values})
   ladon_kernel_refuse("no value is given for ${arg_KEYWORDS_MISSING_VALUES}" DEFINED arg_KEYWORDS_MISSING_VALUES)
   foreach(size QUERIES MODEL HEADS)
     ladon_kernel_refuse("${size} is missing; QUERIES, MODEL and HEADS are needed" NOT DEFINED arg_${size})

@@ -269,6 +269,16 @@ TEST_CASE("an instruction set that does not exist") {
   ask(c_stack_options{});
 }
 
+TEST_CASE("a text names the limit or the function that avoids the error") {
+  const auto says = [](ladon_status status, const char* words) {
+    return std::string(ladon_status_text(status)).find(words) != std::string::npos;
+  };
+  CHECK(says(LADON_MISALIGNED, "_ALIGN"));
+  CHECK(says(LADON_LENGTH_BEYOND_SHAPE, "NAME_QUERIES, NAME_KEYS"));
+  CHECK(says(LADON_CACHE_NOT_CLEARED, "NAME_cache_clear"));
+  CHECK(says(LADON_CACHE_FULL, "NAME_KEYS"));
+}
+
 TEST_CASE("every status has a different text") {
   std::vector<std::string> texts;
   for (int status = LADON_OK; status <= LADON_PHASE_OUT_OF_ORDER + 1; ++status) {

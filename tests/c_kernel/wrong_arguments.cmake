@@ -43,8 +43,10 @@ if(NOT CMAKE_CROSSCOMPILING)
     ${add_model} "ladon_add_model(one FOLDER nowhere)")
   ladon_add_wrong_project(model_without_folder "FOLDER is missing, the folder of a model" "project(x LANGUAGES CXX)"
     ${add_model} "ladon_add_model(one TOKENS 8)")
-  ladon_add_wrong_project(model_argument "'DISPACH' is unknown. allowed: FOLDER, SOURCES" "project(x LANGUAGES CXX)"
+  ladon_add_wrong_project(model_argument "'DISPACH' is unknown. perhaps DISPATCH. allowed: FOLDER, SOURCES" "project(x LANGUAGES CXX)"
     ${add_model} "ladon_add_model(one FOLDER nowhere DISPACH)")
+  ladon_add_wrong_project(model_folder_twice "ladon_add_model.one.: FOLDER is given 2 times. allowed: once"
+    "project(x LANGUAGES CXX)" ${add_model} "ladon_add_model(one FOLDER nowhere FOLDER elsewhere)")
   ladon_add_wrong_project(model_budget "for SOURCES, give ladon-import the options --budget" "project(x LANGUAGES CXX)"
     ${add_model} "ladon_add_model(one SOURCES there IMAGE there BUDGET 77)")
   ladon_add_wrong_project(model_activation_bits "ACTIVATION_BITS 7 needs PRECISION int8" "project(x LANGUAGES CXX)"
@@ -59,7 +61,17 @@ set_tests_properties(ladon.kernel_arguments.setting_behind_script PROPERTIES
 
 set(some one QUERIES 8 MODEL 16 HEADS 2)
 ladon_add_wrong_arguments(name "the name is 'One-Two'. allowed: lower-case letters" One-Two QUERIES 8 MODEL 16 HEADS 2)
-ladon_add_wrong_arguments(unknown "'QERIES 8' is unknown. allowed: QUERIES, KEYS, MODEL" one QERIES 8 MODEL 16 HEADS 2)
+ladon_add_wrong_arguments(unknown "'QERIES 8' is unknown. perhaps QUERIES. allowed: QUERIES, KEYS, MODEL" one QERIES 8 MODEL 16 HEADS 2)
+ladon_add_wrong_arguments(unlike "'colour 3' is unknown. allowed: QUERIES, KEYS, MODEL" ${some} colour 3)
+ladon_add_wrong_arguments(lower_case "'queries 8' is unknown. perhaps QUERIES. allowed" one queries 8 MODEL 16 HEADS 2)
+ladon_add_wrong_arguments(singular "'HEAD 2' is unknown. perhaps HEADS. allowed" one QUERIES 8 MODEL 16 HEAD 2)
+ladon_add_wrong_arguments(swapped_letters "'FEED_FOWRARD 8' is unknown. perhaps FEED_FORWARD. allowed" ${some} FEED_FOWRARD 8)
+ladon_add_wrong_arguments(without_underscore "'FEEDFORWARD 8' is unknown. perhaps FEED_FORWARD. allowed" ${some} FEEDFORWARD 8)
+ladon_add_wrong_arguments(tokens "'TOKENS 8' is unknown. perhaps QUERIES. allowed" one TOKENS 8 MODEL 16 HEADS 2)
+ladon_add_wrong_arguments(value_alone "'CAUSAL' is unknown. perhaps MASK causal. allowed" ${some} CAUSAL)
+ladon_add_wrong_arguments(flag_with_value "'ON' is unknown. a flag has no value. allowed" ${some} CONTEXT ON)
+ladon_add_wrong_arguments(equals_sign "'QUERIES=8' is unknown. perhaps QUERIES 8, with a space. allowed" one QUERIES=8 MODEL 16 HEADS 2)
+ladon_add_wrong_arguments(twice "MODEL is given 2 times. allowed: once" ${some} MODEL 32)
 ladon_add_wrong_arguments(missing "MODEL is missing" one QUERIES 8)
 ladon_add_wrong_arguments(missing_heads "HEADS is missing" one QUERIES 8 MODEL 16)
 ladon_add_wrong_arguments(no_value "no value is given for MODEL" one QUERIES 8 MODEL)
