@@ -17,6 +17,7 @@
 #include "chain.hpp"
 #include "compare.hpp"
 #include "cpp_project.hpp"
+#include "edit_distance.hpp"
 #include "families.hpp"
 #include "file_error.hpp"
 #include "flush.hpp"
@@ -80,11 +81,50 @@ ladon::PrecisionKind precision_of(const std::string& name) {
 }
 
 void expect_other_folders(const Options& options) {
-  std::vector<std::string> folders{options.cpp, options.c, options.c_sources, options.memory};
-  std::erase(folders, "");
+  std::vector<std::filesystem::path> folders;
+  for (const std::string* text : {&options.cpp, &options.c, &options.c_sources, &options.memory})
+    if (!text->empty())
+      folders.push_back((files::path_of(*text) / "").lexically_normal());  // "a", "./a" and "a/" are equal
   std::ranges::sort(folders);
   if (std::ranges::adjacent_find(folders) != folders.end())
     throw CLI::ValidationError("--cpp, --c, --c-sources and --memory", "each needs a folder of its own");
+}
+
+// Returns the option that resembles `argument` most, or "" if none does.
+std::string similar_option(const CLI::App& app, const std::string& argument) {
+  std::string nearest;
+  std::size_t least = 2 + argument.size() / 4;  // more edits than these make another word
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name();
+    const std::size_t distance = files::edit_distance(argument, name);
+    if (distance < least) nearest = name, least = distance;
+  }
+  return nearest;
+}
+
+// Returns the message for arguments that ladon-import does not know. The message is about the first option of them.
+std::string unknown_complaint(const CLI::App& app) {
+  const std::vector<std::string> unknown = app.remaining();
+  const auto option = std::ranges::find_if(unknown, [](const std::string& text) { return text.starts_with('-'); });
+  if (option == unknown.end())
+    return unknown.front() + ": only one FOLDER is allowed, and " + app.get_option("folder")->as<std::string>() +
+           " is given";
+  const std::string name = option->substr(0, option->find('='));
+  if (name == "--wasm" || name == "--firmware" || name == "--cpu" || name == "--check" || name == "--check-all")
+    return name + " is an option of ./dev import, which calls ladon-import";
+  const std::string similar = similar_option(app, name);
+  return name + " is unknown" + (similar.empty() ? "" : "; perhaps " + similar);
+}
+
+// Returns the message for wrong usage.
+std::string usage_complaint(const CLI::App* app, const CLI::Error& error) {
+  const auto is = [&](CLI::ExitCodes code) { return error.get_exit_code() == static_cast<int>(code); };
+  std::string text = error.what();
+  if (is(CLI::ExitCodes::ExtrasError) && !app->remaining().empty()) text = unknown_complaint(*app);
+  for (const CLI::Option* option : app->get_options())
+    if (is(CLI::ExitCodes::ArgumentMismatch) && option->get_items_expected_max() == 1 && option->count() > 1)
+      text = option->get_name() + " is given " + std::to_string(option->count()) + " times; allowed: once";
+  return "ladon-import: " + text + "\nRun with --help for more information.\n";
 }
 
 std::string regex_complaint(const std::string& text) {
@@ -184,10 +224,11 @@ int main(int argc, char** argv) {
     auto* memory = app.add_option("--memory", options.memory,
                                   "writes a project into this folder, whose program prints the memory of a call")
                        ->type_name("DIR");
-    app.add_flag("--dispatch", options.dispatch, "--c: code for all instruction sets of this architecture");
-    app.add_option("--weights", options.weights, "--c: whether the library contains the weights")
-        ->check(CLI::IsMember({"inside", "mapped"}))
-        ->capture_default_str();
+    auto* dispatch =
+        app.add_flag("--dispatch", options.dispatch, "--c: code for all instruction sets of this architecture");
+    auto* weights = app.add_option("--weights", options.weights, "--c: whether the library contains the weights")
+                        ->check(CLI::IsMember({"inside", "mapped"}))
+                        ->capture_default_str();
     app.add_option("--name", options.name, "the namespace, and the name of files (default: the folder's name)")
         ->type_name("NAME");
     app.add_option("--tokens", options.tokens, "the largest number of tokens of a call")
@@ -225,6 +266,7 @@ int main(int argc, char** argv) {
         ->type_name("IO.safetensors OUT.safetensors")
         ->expected(2)
         ->excludes(folder);
+    app.failure_message(usage_complaint);
     app.set_version_flag("--version", "ladon-import " LADON_VERSION_STRING);
     app.footer(std::string(about) +
                "\n\nExit status: 0 for success, 1 for a wrong input or a model that Ladon lacks, 2 for wrong usage.");
@@ -237,6 +279,8 @@ int main(int argc, char** argv) {
           dry_run->empty())
         throw CLI::RequiredError("--cpp DIR, --c DIR, --c-sources DIR, --memory DIR or --dry-run");
       expect_other_folders(options);
+      for (const CLI::Option* of_library : {dispatch, weights})
+        if (!of_library->empty() && c->empty()) throw CLI::ValidationError(of_library->get_name(), "needs --c DIR");
       if ((!options.keep.empty() || options.budget > 0) && !options.precision.ends_with("int4"))
         throw CLI::ValidationError("--keep and --budget", "need --precision int4 or rotated_int4");
       if (!activation_bits->empty() && !import::has_integers(precision_of(options.precision)))

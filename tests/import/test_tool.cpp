@@ -152,11 +152,29 @@ TEST_CASE("a tokenizer.json that Git LFS has not fetched, or that ends too early
 }
 
 TEST_CASE("wrong usage") {
+  CHECK(examples::has(run("'" + families_folder + "/gpt2' --cpp a --c ./a/").err, "each needs a folder of its own"));
   CHECK(run("'" + families_folder + "/gpt2' --cpp a --c a").err.find("each needs a folder of its own") !=
         std::string::npos);
   CHECK(run("").status == 2);
   CHECK(run("'" + families_folder + "/gpt2'").status == 2);
   CHECK(run("'" + families_folder + "/gpt2' --dry-run --precision float8").status == 2);
+}
+
+TEST_CASE("a wrong option is named, with the way out") {
+  const std::string gpt = "'" + families_folder + "/gpt2' ";
+  const auto refuses = [&](const std::string& arguments, const std::string& why) {
+    examples::check_refused(run(gpt + arguments), 2, why);
+  };
+  refuses("--dry-run --precison int8", "ladon-import: --precison is unknown; perhaps --precision\n");
+  refuses("--dry-run --precison=int8", "ladon-import: --precison is unknown; perhaps --precision\n");
+  refuses("-cpp a", "ladon-import: -cpp is unknown; perhaps --cpp\n");
+  refuses("--dry-run --quantisation int8", "ladon-import: --quantisation is unknown\n");
+  refuses("--wasm a", "ladon-import: --wasm is an option of ./dev import, which calls ladon-import\n");
+  refuses("another --dry-run",
+          "ladon-import: another: only one FOLDER is allowed, and " + families_folder + "/gpt2 is given");
+  refuses("--cpp a --cpp b", "ladon-import: --cpp is given 2 times; allowed: once");
+  refuses("--cpp a --dispatch", "--dispatch: needs --c DIR");
+  refuses("--cpp a --weights mapped", "--weights: needs --c DIR");
 }
 
 TEST_SUITE_END();
