@@ -67,6 +67,14 @@ export const checkKernel = (kernel: any): void => {
   if (typeof kernel?.create !== "function") fail("option", "kernel", "what load returns", kernel);
 };
 
+/**
+ * Throws if JavaScript calls the constructor of a class that only its function `load` makes. `second` is the second
+ * argument of the constructor, which `load` always passes.
+ */
+export const checkLoaded = (name: string, second: unknown): void => {
+  if (second === undefined) fail("option", `new ${name}`, `await ${name}.load(...)`, "new");
+};
+
 /** Returns `value`. Throws unless the value is a string. */
 export const checkText = (name: string, value: unknown): string =>
   typeof value === "string" ? value : fail("option", name, "a string", value);

@@ -2,7 +2,7 @@
 // Reads a date as people write it. An encoder of 42,923 weights reads up to 40 characters and returns the eight digits
 // of YYYYMMDD, or "no date". The C++ program is examples/date_reader/reader.cpp.
 import { attentionRows } from "./attention-rows.js";
-import { checkKernel, checkOptions, checkText } from "./check.js";
+import { checkKernel, checkLoaded, checkOptions, checkText } from "./check.js";
 import { type DateStatus, isoDate, longestText, squeeze } from "./date-text.js";
 import { type Instance, type Kernel, LadonError, load, type LoadOptions } from "./core.js";
 import { addressOf, readBytes } from "./read.js";
@@ -81,6 +81,7 @@ export class DateReader {
   }
 
   private constructor(kernel: Kernel, encoder: Instance, metadata: Record<string, unknown>, parameters: number) {
+    checkLoaded("DateReader", encoder);
     const { alphabet, sure_enough } = metadata;
     const sureEnough = Number(sure_enough);
     if (typeof alphabet !== "string" || typeof sure_enough !== "string" || Number.isNaN(sureEnough)) {

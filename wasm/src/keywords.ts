@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // KWT-1 (Berg, O'Connor and Cruz, Interspeech 2021) spots ten words in a second of sound. The C++ program is
 // examples/keywords.
-import { checkKernel, checkOptions } from "./check.js";
+import { checkKernel, checkLoaded, checkOptions } from "./check.js";
 import { fail } from "./fail.js";
 import { type CompiledModule, type Instance, type Kernel, load, type LoadOptions } from "./core.js";
 import {
@@ -92,6 +92,7 @@ export class KeywordSpotter {
   }
 
   private constructor(kernel: Kernel, encoder: Instance, module: WebAssembly.Module, stride: number) {
+    checkLoaded("KeywordSpotter", encoder);
     this.kernel = kernel;
     this.encoder = encoder;
     this.#module = module;

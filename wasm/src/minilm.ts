@@ -2,7 +2,7 @@
 // sentence-transformers/all-MiniLM-L6-v2: converts a text to a vector of unit length. Texts of similar meaning have
 // similar vectors. The C++ program is examples/minilm/minilm.cpp.
 import { attentionRows } from "./attention-rows.js";
-import { checkKernel, checkOptions } from "./check.js";
+import { checkKernel, checkLoaded, checkOptions } from "./check.js";
 import { type Instance, type Kernel, LadonError, load, type LoadOptions, type TeamInstance, type TeamKernel, type TeamLoadOptions } from "./core.js";
 import { readBytes } from "./read.js";
 import type { Source } from "./types.js";
@@ -83,6 +83,7 @@ export class SentenceEncoder<K extends Kernel | TeamKernel = Kernel> {
   }
 
   private constructor(kernel: K, encoder: ReturnType<K["create"]>, vocabulary: WordPiece, prefix: string) {
+    checkLoaded("SentenceEncoder", encoder);
     const { layers, heads, model, queries } = kernel.description;
     this.kernel = kernel;
     this.layers = layers!;

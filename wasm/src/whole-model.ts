@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes a whole model, which `./dev import FOLDER --wasm DIR` has made into modules and a file of weights.
-import { checkOptions, checkProgress, checkSignal } from "./check.js";
+import { checkLoaded, checkOptions, checkProgress, checkSignal } from "./check.js";
 import { fail } from "./fail.js";
 import { type Block, type FunctionName, ModuleMemory } from "./memory.js";
 import { InputBlocks, type ModelInputs } from "./model-inputs.js";
@@ -51,6 +51,7 @@ export class Model<Inputs extends ModelInputs = ModelInputs> {
   }
 
   private constructor(description: ModelDescription, memory: ModuleMemory) {
+    checkLoaded("Model", memory);
     this.description = description;
     this.#memory = memory;
     this.#inputs = new InputBlocks(memory, description.inputs);

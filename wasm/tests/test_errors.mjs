@@ -8,6 +8,9 @@ import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { DateReader } from "../dist/date-reader.js";
 import { load } from "../dist/index.js";
+import { KeywordSpotter } from "../dist/keywords.js";
+import { SentenceEncoder } from "../dist/minilm.js";
+import { Model } from "../dist/model.js";
 import { moduleBytes, randomOf, randoms, shipped, weightsOf } from "./kernels.mjs";
 import { emptyModule as empty, withSection } from "./module_file.mjs";
 import { refuses } from "./refuses.mjs";
@@ -69,6 +72,15 @@ test("lengths of x and of a run", async () => {
   for (const offset of [NaN, 0.5, 2 ** 31])
     await refuses(() => instance.run(x, { tokens: 8, offset }), "length", "offset");
   assert.deepEqual(y, before, "an error wrote into y");
+});
+
+test("a class that its function load makes, and new", async () => {
+  for (const [name, Class] of Object.entries({ DateReader, KeywordSpotter, Model, SentenceEncoder })) {
+    const text = `new ${name}: expected await ${name}.load(...), got new`;
+    for (const given of [[], [{ module: "/m/a", weights: "/m/a.weights" }]]) {
+      await refuses(() => new Class(...given), "option", text);
+    }
+  }
 });
 
 test("a detached x", async () => {
