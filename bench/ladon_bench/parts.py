@@ -65,6 +65,10 @@ PARTS = [
     Part("minilm_bfloat16", ["bench", "minilm", "--precision", "bfloat16"],
          ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"],
          tables.minilm("minilm_bfloat16"), waits=True),
+    # The figures of another machine than those of "minilm".
+    Part("minilm_zen5", ["bench", "minilm"],
+         ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"], tables.minilm("minilm_zen5"),
+         waits=True, always=False),
     # For machines without AVX-512.
     Part("minilm_int8_avx2", ["bench", "minilm", "--precision", "int8", "--activation-bits", "7"],
          ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"],

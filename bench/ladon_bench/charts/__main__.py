@@ -12,6 +12,7 @@ import pathlib
 from ladon_bench import figures
 from ladon_bench.charts import machine, minilm, peers
 from ladon_bench.paths import BENCH
+from ladon_bench.tables import MINILM_PARTS
 
 
 def is_of_peers(measured):
@@ -38,7 +39,7 @@ def draw_roofline(known, folder):
 
 def draw_minilm(known, folder):
     """Draws the figures of all precisions together, so the files of all precisions must be given."""
-    parts = {"float32": "minilm", "bfloat16": "minilm_bfloat16", "int8": "minilm_int8"}
+    parts = MINILM_PARTS
     if known.keys() >= set(parts.values()):
         minilm.draw({precision: known[name] for precision, name in parts.items()}, folder / "minilm.svg")
 

@@ -4,22 +4,10 @@ from matplotlib import ticker
 
 from ladon_bench import figures
 from ladon_bench.charts.drawing import GREY, chart_of, legend, save
+from ladon_bench.tables import fastest_library, single_sentences
 
 STYLES = {"float32": ("#d55e00", "o"), "bfloat16": ("#009e73", "s"), "int8": ("#0072b2", "D")}  # colour and marker
 LENGTHS = [4, 8, 16, 32, 64, 128]  # the marks of the axis
-
-
-def single_sentences(measured):
-    """One row for each length, in the order of lengths. The case of one mixed sentence repeats a length."""
-    rows = {}
-    for row in measured["rows"]:
-        if len(row["tokens"]) == 1:
-            rows.setdefault(row["tokens"][0], row)
-    return [rows[count] for count in sorted(rows)]
-
-
-def fastest_library(row):
-    return min(figures.libraries_of(row), key=figures.median_seconds)
 
 
 def draw(measured, path):
@@ -28,7 +16,7 @@ def draw(measured, path):
     chart, axes = chart_of(2, height=2.5, sharex=True)
     times, ratios = axes[:, 0]
     for precision, (colour, marker) in STYLES.items():
-        rows = single_sentences(measured[precision])
+        rows = list(single_sentences(measured[precision]).values())
         tokens = [row["tokens"][0] for row in rows]
         style = {"label": precision, "color": colour, "marker": marker, "markersize": 4, "linewidth": 1.2}
         seconds = [figures.median_seconds(figures.ladon_of(row)) for row in rows]
