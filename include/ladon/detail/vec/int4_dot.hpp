@@ -91,9 +91,8 @@ struct Int4Dot<Element, XsimdPack<16>> {
       return _mm256_load_si256(reinterpret_cast<const __m256i*>(int4_table_pairs[numbers[i]].data()));
     };
     const __m512i tables = _mm512_inserti64x4(_mm512_castsi256_si512(pair(0)), pair(1), 1);
-    __m512i codes = _mm512_loadu_si512(row + g * (int4_group / 2));
-    asm("" : "+v"(codes));
-    const __m512i low = _mm512_set1_epi8(15);
+    // `hidden`: g++ 12 would load the codes twice, each time from two lines of the cache.
+    const __m512i codes = hidden(_mm512_loadu_si512(row + g * (int4_group / 2))), low = _mm512_set1_epi8(15);
     const __m512i first = _mm512_and_si512(codes, low), second = _mm512_and_si512(_mm512_srli_epi16(codes, 4), low);
     Dot::add(sum, Dot::load(x), _mm512_shuffle_epi8(tables, first));
     Dot::add(sum, Dot::load(x + 2 * int4_group), _mm512_shuffle_epi8(tables, second));
