@@ -80,26 +80,25 @@ struct AttentionSteps {
 
   template <class Call>
   static constexpr void attend_panels(const Call& call, std::size_t g, Range heads, Workspace& workspace) noexcept {
-    const auto [keys, values, active] = rows_of(call, g);
-    const auto attend = [&]<class View>(View key_view, View value_view, bool finite) {
+    const auto rows = rows_of(call, g);
+    const auto attend = [&]<class View>(View keys, View values, bool finite) {
       for (std::size_t h = heads.begin; h < heads.end; ++h) {
-        const KeysAndValues<View> both{key_view, value_view, !call.mask.hides_keys || finite};
+        const KeysAndValues<View> both{keys, values, !call.mask.hides_keys || finite};
         attend_head(call, Head<View>{both, h, {sink_of<Score>(call.options, h)}}, workspace);
       }
     };
     if constexpr (reads_rows) {
-      attend(RowsView{keys}, RowsView{values}, call.mask.hides_keys && all_finite_rows(values, active));
+      attend(RowsView{rows.keys}, RowsView{rows.values}, call.mask.hides_keys && all_finite_rows(rows));
     } else {
-      float *const key_panels = workspace.scratch.keys.data, *const value_panels = workspace.scratch.values.data;
-      to_panels<KeyPack, k, shape.head_width>(keys, active, key_panels);
-      to_panels<KeyPack, k, shape.value_width>(values, active, value_panels);
+      float *const keys = workspace.scratch.keys.data, *const values = workspace.scratch.values.data;
+      to_panels<KeyPack, k, shape.head_width>(rows.keys, rows.active, keys);
+      to_panels<KeyPack, k, shape.value_width>(rows.values, rows.active, values);
       if constexpr (Position::rotates) {
-        apply_rotary_to_keys<Position, KeyPack, k, shape.keys, shape.head_width>(call.options.position, active,
-                                                                                 key_panels);
+        apply_rotary_to_keys<Position, KeyPack, k, shape.keys, shape.head_width>(call.options.position, rows.active,
+                                                                                 keys);
       }
-      const auto finite = [&] { return all_finite<KeyPack, k.width(), shape.value_width>(value_panels, active); };
-      attend(static_cast<const float*>(key_panels), static_cast<const float*>(value_panels),
-             call.mask.hides_keys && finite());
+      const auto finite = [&] { return all_finite<KeyPack, k.width(), shape.value_width>(values, rows.active); };
+      attend(static_cast<const float*>(keys), static_cast<const float*>(values), call.mask.hides_keys && finite());
     }
   }
 
@@ -172,12 +171,13 @@ struct AttentionSteps {
     for_panels<q, L::last_queries, shape.queries>(call.lengths.queries, attend);
   }
   // Whether all values are finite: the sum of x * 0 is NaN if an x is not.
-  static constexpr bool all_finite_rows(const float* values, std::size_t keys) noexcept {
-    const std::size_t count = keys * shape.value_width;
+  static constexpr bool all_finite_rows(const typename Few::Rows& rows) noexcept {
+    const std::size_t count = rows.active * shape.value_width;
     KeyPack zeros = KeyPack::broadcast(0.0f);
     for (std::size_t i = 0; i < count; i += KeyPack::lanes) {
       const std::size_t left = count - i;
-      const KeyPack x = left < KeyPack::lanes ? KeyPack::load_partial(values + i, left) : KeyPack::load(values + i);
+      const KeyPack x =
+          left < KeyPack::lanes ? KeyPack::load_partial(rows.values + i, left) : KeyPack::load(rows.values + i);
       zeros = fma(x, KeyPack::broadcast(0.0f), zeros);
     }
     return reduce_add(zeros) == 0.0f;
