@@ -45,6 +45,19 @@ if(NOT CMAKE_CROSSCOMPILING)
     ${add_model} "ladon_add_model(one TOKENS 8)")
   ladon_add_wrong_project(model_argument "'DISPACH' is unknown. perhaps DISPATCH. allowed: FOLDER, SOURCES" "project(x LANGUAGES CXX)"
     ${add_model} "ladon_add_model(one FOLDER nowhere DISPACH)")
+  ladon_add_wrong_project(model_precision "ladon_add_model.one.: PRECISION is 'fp16'. allowed: float32, bfloat16, int8,"
+    "project(x LANGUAGES CXX)" ${add_model} "ladon_add_model(one FOLDER nowhere PRECISION fp16)")
+  ladon_add_wrong_project(model_weights "WEIGHTS is 'outside'. allowed: inside, mapped" "project(x LANGUAGES CXX)"
+    ${add_model} "ladon_add_model(one FOLDER nowhere WEIGHTS outside)")
+  ladon_add_wrong_project(model_tokens "TOKENS is 'many'. allowed: an integer above 0" "project(x LANGUAGES CXX)"
+    ${add_model} "ladon_add_model(one FOLDER nowhere TOKENS many)")
+  ladon_add_wrong_project(model_without_keyword "'models/one' is unknown. perhaps FOLDER models/one. allowed"
+    "project(x LANGUAGES CXX)" ${add_model} "ladon_add_model(one models/one)")
+  ladon_add_wrong_project(model_target "the target one exists. allowed: another name" "project(x LANGUAGES CXX)"
+    ${add_model} "add_custom_target(one)" "ladon_add_model(one FOLDER nowhere)")
+  ladon_add_wrong_project(model_safetensors "find_package.ladon CONFIG REQUIRED COMPONENTS kernel safetensors."
+    "project(x LANGUAGES CXX)" "set(LADON_IMPORT_TOOL none)" ${add_model}
+    "ladon_add_model(one FOLDER ${PROJECT_SOURCE_DIR}/tests/data/families/gpt2)")
   ladon_add_wrong_project(model_folder_twice "ladon_add_model.one.: FOLDER is given 2 times. allowed: once"
     "project(x LANGUAGES CXX)" ${add_model} "ladon_add_model(one FOLDER nowhere FOLDER elsewhere)")
   ladon_add_wrong_project(model_budget "for SOURCES, give ladon-import the options --budget" "project(x LANGUAGES CXX)"
