@@ -69,9 +69,9 @@ const slice = (values: any, first: number, count: number): ArrayLike<number> =>
  * this number, such as boolean_keys for the array `boolean`. The caller then passes the number to the kernel.
  */
 export const writeInput = (memory: ModuleMemory, input: ArrayInput, source: any, part: readonly number[]): number => {
-  const { name, type, shape, at } = input;
+  const { name, type, shape, axes, at } = input;
   const all = product(shape);
-  checkLength(name, source, product(part), all);
+  checkLength(name, source, product(part), all, axes.length ? " (fewer: option tokens)" : "");
   const given = source.length === all ? shape : part;
   // For arrays of bytes, converts every value to 0 or 1: 0, 0n and false become 0, and all others become 1. Otherwise,
   // the value 256 would become the byte 0.

@@ -28,16 +28,16 @@ const isDetached = (source: any): boolean => {
 
 /**
  * Throws unless the array `source` has `part` or `all` elements. `part` is the number of elements that this run reads,
- * and `all` is the number for the largest run.
+ * and `all` is the number for the largest run. The message has `hint` behind the number if both are equal.
  */
-export const checkLength = (name: string, source: any, part: number, all: number): void => {
+export const checkLength = (name: string, source: any, part: number, all: number, hint = ""): void => {
   const length = typeof source === "object" ? source?.length : typeof source;
   if (length !== part && length !== all) {
     if (length === 0 && isDetached(source)) {
       const cause = "the memory of an instance has grown, or the buffer was transferred";
       fail("length", `${name} has lost its numbers, because ${cause}; copy what run returns: run(x).slice()`);
     }
-    fail("length", `length of ${name}`, part === all ? all : `${part} or ${all}`, length);
+    fail("length", `length of ${name}`, part === all ? all + hint : `${part} or ${all}`, length);
   }
 };
 

@@ -21,7 +21,7 @@ const attentionUrl = (suffix: string, variant: ModuleVariant): URL =>
  * Errors: "unknown-kernel", "option", "unsupported", "not-a-module", "version", "network", "aborted".
  */
 export const load: Load<KernelSource> = (source: any, options: any = {}): Promise<any> => {
-  const isShipped = typeof source === "string" ? !isUrl(source) : source?.kind !== undefined;
+  const isShipped = typeof source === "string" ? !isUrl(source) : (source?.kind ?? source?.heads) !== undefined;
   if (!isShipped) return loadOwn(source, options);
   const urlOf = (variant: ModuleVariant): URL => attentionUrl(moduleSuffixOf(source, options.precision ?? "float32"), variant);
   return loadOwn(urlOf, options).catch(mentionBundler);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { classOf } from "./check.js";
 import { type Description, slotsOf } from "./description.js";
 import { bfloat16Of, type WeightArray, type WeightType, weightArrays } from "./element-types.js";
 import { fail } from "./fail.js";
@@ -13,7 +14,7 @@ export type GivenArray = Float32Array | Uint16Array | Int8Array | Uint8Array;
 const typeOf = (name: string, data: unknown): WeightType => {
   const types = ["float32", "bfloat16", "int8", "int4"] as const;
   const found = types.find((type) => data instanceof weightArrays[type]);
-  return found ?? fail("weights", name, "a Float32Array, a Uint16Array (bfloat16), an Int8Array or a Uint8Array (int4)", data);
+  return found ?? fail("weights", name, "a Float32Array, a Uint16Array (bfloat16), an Int8Array or a Uint8Array (int4)", classOf(data));
 };
 
 /** The weights of one instance. */
@@ -43,7 +44,7 @@ export class WeightStore {
   }
 
   get #weights(): WeightBlock {
-    return this.#block ?? fail("weights", "no weights yet");
+    return this.#block ?? fail("weights", "no weights yet (weights.set, weights.load)");
   }
 
   /** Checks all arrays, and then copies them into memory. Float arrays of other matrices are quantised or rounded. */

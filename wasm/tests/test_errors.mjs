@@ -61,7 +61,7 @@ test("lengths of x and of a run", async () => {
     ]),
   ];
   for (const act of bad) await refuses(act, "length");
-  await refuses(() => instance.run(x), "length", "length of x", `${most * model}`, `${8 * model}`);
+  await refuses(() => instance.run(x), "length", `length of x: expected ${most * model} (fewer: option tokens), got ${8 * model}`);
   await refuses(
     () => instance.run(x, { tokens: most + 1 }),
     "length",
@@ -226,7 +226,7 @@ test("attention", async () => {
 test("weights from arrays", async () => {
   const instance = kernel.create();
   const x = randoms(random, model);
-  await refuses(() => instance.run(x, { tokens: 1 }), "weights", "no weights yet");
+  await refuses(() => instance.run(x, { tokens: 1 }), "weights", "no weights yet (weights.set, weights.load)");
   const { in_proj_weight: first, ...rest } = weights;
   await refuses(() => instance.weights.set(rest), "weights", "in_proj_weight");
   await refuses(() => instance.weights.set({}), "weights", "in_proj_weight,in_proj_bias");
@@ -241,11 +241,13 @@ test("weights from arrays", async () => {
     () => instance.weights.set({ ...weights, in_proj_weight: Array.from(first) }),
     "weights",
     "a Float32Array",
+    "got Array",
   );
   await refuses(
     () => instance.weights.set({ ...weights, in_proj_weight: new Float64Array(first) }),
     "weights",
     "a Float32Array",
+    "got Float64Array",
   );
   await refuses(() => instance.weights.set(weights, { prefix: "layer.0" }), "weights");
   await refuses(
@@ -377,6 +379,7 @@ test("kernels that are not shipped", async () => {
   }
   const bare = Object.assign(Object.create(null), { kind: "attention", tokens: 3, model: 64, heads: 4 });
   assert.equal((await load(bare)).description.name, "attention_64_4", "a request without a prototype");
+  await refuses(() => load({ tokens: 8, model: 64, heads: 4 }), "unknown-kernel", "expected attention, got undefined");
   await refuses(() => load({ kind: "decoder" }), "unknown-kernel");
   await refuses(() => load(undefined), "unknown-kernel");
   await refuses(() => load(null), "unknown-kernel");
