@@ -111,10 +111,10 @@ struct AttentionSteps {
     float scaled[Count * shape.head_width];
     float* out[Count];
     for (std::size_t i = 0; i < Count; ++i) {
-      const std::size_t h = head + (first + i) / call.lengths.queries, q = (first + i) % call.lengths.queries;
-      queries[i] = {h, q, sink_of<Score>(call.options, h)};
-      out[i] = call.out + (h * shape.queries + q) * shape.value_width;
-      const float* const from = call.queries + (h * shape.queries + q) * shape.head_width;
+      const std::size_t h = head + (first + i) / call.lengths.queries, index = (first + i) % call.lengths.queries;
+      queries[i] = {h, index, sink_of<Score>(call.options, h)};
+      out[i] = call.out + (h * shape.queries + index) * shape.value_width;
+      const float* const from = call.queries + (h * shape.queries + index) * shape.head_width;
       for (std::size_t f = 0; f < shape.head_width; ++f) {
         scaled[i * shape.head_width + f] = from[f] * ScoreFunction<shape, Score>::query_scale;
       }
