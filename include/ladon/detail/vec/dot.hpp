@@ -307,7 +307,7 @@ struct IntegerSums<XsimdPack<Lanes>> {
     return {Integers::add(a.sum, b.sum)};
   }
   friend LADON_INLINE std::int32_t reduce_add(const IntegerSums& a) noexcept { return Integers::reduce_add(a.sum); }
-#if LADON_SSE2
+#if !defined(__wasm_simd128__)
   static LADON_INLINE void store_totals(const IntegerSums (&sums)[4], std::int32_t* totals) noexcept {
     IntegerRegister<4>::store(Integers::reduce_add(sums[0].sum, sums[1].sum, sums[2].sum, sums[3].sum), totals);
   }
