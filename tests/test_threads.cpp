@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "attention_subject.hpp"
+#include "guarded_run.hpp"
 #include "models.hpp"
 #include "random.hpp"
 #include "random_weights.hpp"
@@ -216,6 +217,28 @@ TEST_CASE("a growing text, by several threads") {
 
 TEST_CASE("attention to a context by several threads, with the map") { check_cross_team<Cross>(); }
 TEST_CASE("attention of one query by several threads") { check_cross_team<One>(); }
+
+// A window begins at another key for each query, and threads divide the heads of a group, so other queries share sums.
+TEST_CASE("a few queries with long rows of keys, by any number of threads") {
+  constexpr std::size_t queries = 3, keys = 700, heads = 4, groups = 2, width = 8;
+  using Given = ladon::Attention<
+      ladon::Shape{
+          .queries = queries, .keys = keys, .model = 1, .heads = heads, .kv_heads = groups, .head_width = width},
+      ladon::mask::Window<300>>;
+  Random random(5);
+  const Floats q = random.normals(heads * queries * width, 1), k = random.normals(groups * keys * width, 1),
+               v = random.normals(groups * keys * width, 1);
+  Given::Options options{};
+  options.mask.offset = 315;
+  Floats whole(q.size()), divided(q.size());
+  const auto workspace = std::make_unique<Given::Workspace>();
+  Given::run(q.data(), k.data(), v.data(), whole.data(), *workspace, options);
+  const auto team = std::make_unique<Given::TeamWorkspace<heads>>();
+  for (std::size_t i = 0; i < heads; ++i) {
+    Given::run(q.data(), k.data(), v.data(), divided.data(), team->part(0, {.index = i, .count = heads}), options);
+  }
+  CHECK(same_bits(whole, divided));
+}
 
 TEST_CASE("several threads use one set of weights, each with its own workspace") {
   check_one_set_of_weights<Attention>();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "user_folders.hpp"
@@ -21,7 +22,11 @@ void check(std::span<const TokenId> ids) {
 // Returns whether the file has int8 weights that are not rotated. The scales of rotated weights are negative.
 bool has_plain_int8_weights(const Folder& folder) {
   const auto* const scale = folder.find("encoder.layer.0.attention.self.query.weight_scale");
-  return scale != nullptr && *reinterpret_cast<const float*>(folder.file().bytes(*scale).data()) > 0;
+  if (scale == nullptr) return false;
+  const auto bytes = folder.file().bytes(*scale);
+  float first = 0;
+  if (bytes.size() >= sizeof first) std::memcpy(&first, bytes.data(), sizeof first);
+  return first > 0;
 }
 
 Model load(const Folder& folder, const std::string& precision) {

@@ -57,7 +57,8 @@ struct FewQueries {
       if (ranges[i].visible.begin < visible.begin) visible.begin = ranges[i].visible.begin;
       if (ranges[i].visible.end > visible.end) visible.end = ranges[i].visible.end;
     }
-    visible.begin = visible.begin / lanes * lanes;
+    // Sums begin at multiples of key_block. Otherwise, their rounding would depend on the queries that share a call.
+    visible.begin = visible.begin / key_block * key_block;
     for (std::size_t key = visible.begin; key < visible.end; key += lanes) {
       const std::size_t keys = visible.end - key < lanes ? visible.end - key : lanes;
       for (std::size_t i = 0; i < Count; ++i) {

@@ -149,23 +149,23 @@ struct AttentionSteps {
       using Pack = typename Simd::template Pack<P.lanes>;
       for (std::size_t p = first; p < first + count; ++p) {
         const Range queries = tokens_of<q>(p, 1, call.lengths.queries);
-        const std::size_t tokens = queries.end - queries.begin;
+        [[maybe_unused]] const std::size_t tokens = queries.end - queries.begin;
         if constexpr (reads_rows && is_single_token<Simd, P>) {
           attend_rows<1>(call, rows_of(call, head.index / shape.heads_per_group()), head.index, queries.begin,
                          workspace);
-          continue;
+        } else {
+          to_panels<Pack, P, shape.head_width>(rows + queries.begin * shape.head_width, tokens, query);
+          scale<Pack, P>(query);
+          if constexpr (Position::rotates) {
+            apply_rotary<Position, Pack, Packs, P.width()>(
+                call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + call.options.bottom_right(), tokens,
+                query);
+          }
+          attend_query_block<AttendForm<D, Simd, P, Packs, View>>(
+              head, {query, queries, workspace.scratch.scores.data, workspace.out.data, nullptr}, call.lengths.keys,
+              call.mask, call.capture_of);
+          from_panels<Pack, P, shape.value_width>(workspace.out.data, tokens, out + queries.begin * shape.value_width);
         }
-        to_panels<Pack, P, shape.head_width>(rows + queries.begin * shape.head_width, tokens, query);
-        scale<Pack, P>(query);
-        if constexpr (Position::rotates) {
-          apply_rotary<Position, Pack, Packs, P.width()>(
-              call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + call.options.bottom_right(), tokens,
-              query);
-        }
-        attend_query_block<AttendForm<D, Simd, P, Packs, View>>(
-            head, {query, queries, workspace.scratch.scores.data, workspace.out.data, nullptr}, call.lengths.keys,
-            call.mask, call.capture_of);
-        from_panels<Pack, P, shape.value_width>(workspace.out.data, tokens, out + queries.begin * shape.value_width);
       }
     };
     for_panels<q, L::last_queries, shape.queries>(call.lengths.queries, attend);
