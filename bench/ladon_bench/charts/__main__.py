@@ -39,9 +39,8 @@ def draw_roofline(known, folder):
 
 def draw_minilm(known, folder):
     """Draws the figures of all precisions together, so the files of all precisions must be given."""
-    parts = MINILM_PARTS
-    if known.keys() >= set(parts.values()):
-        minilm.draw({precision: known[name] for precision, name in parts.items()}, folder / "minilm.svg")
+    if known.keys() >= set(MINILM_PARTS.values()):
+        minilm.draw({precision: known[name] for precision, name in MINILM_PARTS.items()}, folder / "minilm.svg")
 
 
 DRAW = {"ceilings": draw_roofline,
