@@ -31,7 +31,7 @@ struct FewQueries {
   static constexpr std::size_t lanes = Pack::lanes, head_width = shape.head_width, value_width = shape.value_width;
   static constexpr std::size_t value_packs = (value_width + lanes - 1) / lanes;
   static constexpr std::size_t stride = (shape.keys + lanes - 1) / lanes * lanes;
-  static constexpr std::size_t together = RowScratch<shape, typename D::Vectors>::few_queries;
+  static constexpr std::size_t together = RowScratch<shape, typename D::Vectors>::together;
   static constexpr std::size_t key_block = 256;                            // keys of a sum that starts at 0
   static constexpr std::size_t sums = target::Current::single_query_sums;  // of a weighted sum, in registers
 

@@ -46,8 +46,8 @@ struct CachedScratch {
 template <Shape S, class Vectors>
 struct RowScratch {
   using L = detail::ShapeLayout<S, Vectors>;
-  static constexpr std::size_t few_queries = 4;
-  Panels<S.keys, few_queries, L::keys> scores_of_few;  // detail/attention/few_queries.hpp
+  static constexpr std::size_t together = 4;        // queries that share a read of keys and values
+  Panels<S.keys, together, L::keys> scores_of_few;  // detail/attention/few_queries.hpp
   Panels<L::queries.width(), S.head_width, L::queries> query;
   Panels<L::queries.width(), L::block, L::queries> scores;
 };
