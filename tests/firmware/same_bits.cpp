@@ -93,21 +93,34 @@ bool attention() {
   return true;
 }
 
-// Computes attention with int8 weights, which this program quantises, and prints the hash of y. Returns false if a call
-// fails.
-bool int8_attention() {
-  constexpr std::size_t model = F_SAME_INT8_MODEL;
-  alignas(F_SAME_INT8_QUANTISED_ALIGN) static unsigned char memory[F_SAME_INT8_QUANTISED_BYTES];
-  const f_same_int8_float_weights weights{.in_proj_weight = take(3 * model * model),
-                                          .in_proj_bias = take(3 * model),
-                                          .out_proj_weight = take(model * model),
-                                          .out_proj_bias = take(model)};
-  f_same_int8_weights int8_weights{};
-  if (f_same_int8_quantise(&weights, &int8_weights, memory) != LADON_OK) return false;
-  const float* const x = take(F_SAME_INT8_QUERIES * model, 3);
-  if (f_same_int8_run(x, &int8_weights, y, workspace) != LADON_OK) return false;
-  print_hash("int8 attention", {y, F_SAME_INT8_QUERIES * model});
+// Computes attention with weights that this program quantises into `memory`, and prints the hash of y. Returns false if
+// a call fails.
+template <class FloatWeights, class Weights>
+bool quantised_attention(const char* name, std::size_t model, std::size_t queries, void* memory,
+                         ladon_status (*quantise)(const FloatWeights*, Weights*, void*),
+                         ladon_status (*run)(const float*, const Weights*, float*, void*)) {
+  const FloatWeights weights{.in_proj_weight = take(3 * model * model),
+                             .in_proj_bias = take(3 * model),
+                             .out_proj_weight = take(model * model),
+                             .out_proj_bias = take(model)};
+  Weights quantised{};
+  if (quantise(&weights, &quantised, memory) != LADON_OK) return false;
+  const float* const x = take(queries * model, 3);
+  if (run(x, &quantised, y, workspace) != LADON_OK) return false;
+  print_hash(name, {y, queries * model});
   return true;
+}
+
+bool int8_attention() {
+  alignas(F_SAME_INT8_QUANTISED_ALIGN) static unsigned char memory[F_SAME_INT8_QUANTISED_BYTES];
+  return quantised_attention("int8 attention", F_SAME_INT8_MODEL, F_SAME_INT8_QUERIES, memory, f_same_int8_quantise,
+                             f_same_int8_run);
+}
+
+bool int4_attention() {
+  alignas(F_SAME_INT4_QUANTISED_ALIGN) static unsigned char memory[F_SAME_INT4_QUANTISED_BYTES];
+  return quantised_attention("int4 attention", F_SAME_INT4_MODEL, F_SAME_INT4_QUERIES, memory, f_same_int4_quantise,
+                             f_same_int4_run);
 }
 
 // Computes an encoder layer with int8 weights, and prints the hash of y. Returns false if a call fails.
@@ -120,21 +133,6 @@ bool int8_layer() {
   const float* const x = take(F_SAME_LONG_QUERIES * model, 3);
   if (f_same_long_run(x, &int8_weights, y, workspace) != LADON_OK) return false;
   print_hash("int8 layer", {y, F_SAME_LONG_QUERIES * model});
-  return true;
-}
-
-bool int4_attention() {
-  constexpr std::size_t model = F_SAME_INT4_MODEL;
-  alignas(F_SAME_INT4_QUANTISED_ALIGN) static unsigned char memory[F_SAME_INT4_QUANTISED_BYTES];
-  const f_same_int4_float_weights weights{.in_proj_weight = take(3 * model * model),
-                                          .in_proj_bias = take(3 * model),
-                                          .out_proj_weight = take(model * model),
-                                          .out_proj_bias = take(model)};
-  f_same_int4_weights int4_weights{};
-  if (f_same_int4_quantise(&weights, &int4_weights, memory) != LADON_OK) return false;
-  const float* const x = take(F_SAME_INT4_QUERIES * model, 3);
-  if (f_same_int4_run(x, &int4_weights, y, workspace) != LADON_OK) return false;
-  print_hash("int4 attention", {y, F_SAME_INT4_QUERIES * model});
   return true;
 }
 
