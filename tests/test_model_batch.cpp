@@ -1,5 +1,5 @@
 // Tests batches of texts (ladon/model/batch.hpp): the division into calls and shares, and the results of texts that
-// share a call of the layers, beside the oracle and beside calls for one text.
+// share a call of the layers, and of single texts (ladon/model/text.hpp), beside the oracle.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -12,6 +12,7 @@
 
 #include <ladon/encoder.hpp>
 #include <ladon/model/batch.hpp>
+#include <ladon/model/text.hpp>
 
 #include "encoder_check.hpp"
 #include "guarded_run.hpp"
@@ -32,7 +33,7 @@ using Together = ladon::Encoder<ladon::model_of_texts(model, most)>;
 static_assert(std::is_same_v<Single::Weights, Together::Weights>);
 
 struct Memory {
-  Single::Workspace single;
+  ladon::TextWorkspace<Single> single;
   ladon::TextsWorkspace<Together, most> together;
   float x[model.tokens * width];
 };
@@ -59,7 +60,7 @@ struct Problem {
 
   void run_single(const std::int32_t* text, std::size_t tokens, float* y, Memory& memory) const {
     embed(text, tokens, memory.x);
-    Single::run(memory.x, weights, y, memory.single, {.tokens = tokens});
+    ladon::run_text(memory.x, weights, y, memory.single, {.tokens = tokens});
   }
 
   // Computes the rows `y` of all tokens of a share.

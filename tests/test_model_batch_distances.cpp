@@ -13,6 +13,7 @@
 
 #include <ladon/encoder.hpp>
 #include <ladon/model/batch.hpp>
+#include <ladon/model/text.hpp>
 
 #include "encoder_check.hpp"
 #include "forms.hpp"
@@ -112,7 +113,7 @@ struct Problem {
   using Together = ladon::Encoder<ladon::model_of_texts(M, most)>;
   static_assert(std::is_same_v<typename Single::Weights, typename Together::Weights>);
   struct Memory {
-    typename Single::Workspace single;
+    ladon::TextWorkspace<Single> single;
     ladon::TextsWorkspace<Together, most> together;
   };
 
@@ -131,7 +132,11 @@ struct Problem {
   void run_single(const float* x, std::size_t tokens, float* y, Memory& memory) const {
     auto options = options_of<Single>();
     options.tokens = tokens;
-    Single::run(x, weights, y, memory.single, options);
+    if constexpr (M.mask.relative) {
+      Single::run(x, weights, y, memory.single.layers, options);
+    } else {
+      ladon::run_text(x, weights, y, memory.single, options);
+    }
   }
 
   // Computes the rows `y` of all tokens of a share from the rows `x`.

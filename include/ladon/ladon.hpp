@@ -23,6 +23,7 @@
 #include <ladon/model/patches.hpp>
 #include <ladon/model/pooling.hpp>
 #include <ladon/model/sampling.hpp>
+#include <ladon/model/text.hpp>
 #include <ladon/model/time_series.hpp>
 #include <ladon/model/weight_image.hpp>
 #include <ladon/multi_head_attention.hpp>

@@ -186,6 +186,18 @@ struct Model {
     other.final_norm = FinalNorm::without;
     return other;
   }
+  // The same model for texts of at most `count` tokens. A window as wide as the text hides no key, and mask::Window
+  // rejects wider ones.
+  constexpr Model with_tokens(std::size_t count) const noexcept {
+    Model other = *this;
+    other.tokens = count, other.keys = 0, other.window_keys = 0;
+    if (other.mask.left >= count) other.mask.left = all;
+    if (other.mask.right >= count) other.mask.right = all;
+    for (LayerKind& kind : other.kinds.items) {
+      if (kind.window >= count) kind.window = 0;
+    }
+    return other;
+  }
   // The number of the kind of a layer. Precondition: there are kinds.
   constexpr std::size_t kind_number(std::size_t layer) const noexcept {
     return kind_of_layer.count == 0 ? layer % kinds.count : kind_of_layer.items[layer % kind_of_layer.count];

@@ -36,6 +36,7 @@ struct Layers {
   families::Stack* stack;  // its `tokens` become those of an input with a fixed length
   std::string member;      // of Weights and Workspace
   std::string memory{}, memory_rows{};
+  bool of_text = false;  // whether the rows are those of a text of any length
 };
 using Operation = std::variant<families::Step, Layers>;
 

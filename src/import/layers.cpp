@@ -106,6 +106,13 @@ double multiply_adds_of(const Stack& stack) {
   return sum * static_cast<double>(m.layers);
 }
 
+// Returns whether a short text may have layers of its own (ladon/model/text.hpp). The layers of a language model extend
+// caches.
+bool has_short_texts(const Layers& layers) {
+  const Model& model = layers.stack->model;
+  return layers.of_text && !layers.stack->relative_bias && !model.mask.causal && !model.layer_bias;
+}
+
 void Chain::add_weights(const Layers& layers) {
   const Stack& stack = *layers.stack;
   Program& program = scene_.program;
@@ -127,7 +134,8 @@ void Chain::add_weights(const Layers& layers) {
        layers.member,
        stack.prefix + ".*",
        {"weights." + layers.member + " = ladon::safetensors::load<" + type + ">(" + arguments + ");"}});
-  program.workspace.push_back(type + "::Workspace " + layers.member + ";");
+  program.workspace.push_back((has_short_texts(layers) ? "ladon::TextWorkspace<" + type + ">" : type + "::Workspace") +
+                              " " + layers.member + ";");
 }
 
 void Chain::add_tables(const Layers& layers, const std::string& options) {
@@ -163,8 +171,11 @@ void Chain::apply(const Layers& layers) {
   body.insert(body.end(), settings.begin(), settings.end());
   add_weights(layers);
   const std::string to = target(rows.most, stack.model.model);
-  body.push_back(type + "::run(" + rows.at + ", " + (stack.attends_memory ? layers.memory + ", " : "") + "weights." +
-                 layers.member + ", " + to + ", workspace." + layers.member + ", options);");
+  const bool by_length = has_short_texts(layers);
+  if (by_length) scene_.program.headers.insert("model/text.hpp");
+  body.push_back((by_length ? "ladon::run_text" : type + "::run") + "(" + rows.at + ", " +
+                 (stack.attends_memory ? layers.memory + ", " : "") + "weights." + layers.member + ", " + to +
+                 ", workspace." + layers.member + ", options);");
   rows.at = to, rows.width = stack.model.model;
   note(std::to_string(stack.model.layers) + " layers " + stack.prefix, multiply_adds_of(stack));
 }

@@ -160,7 +160,8 @@ class Builder {
     Chain chain(scene_, stack.name, first_rows(argument));
     chain.types = argument.types;
     std::vector<Operation> chained = operations(stack.input.steps);
-    chained.emplace_back(Layers{&stack, layers_of(stack)});
+    chained.emplace_back(
+        Layers{.stack = &stack, .member = layers_of(stack), .of_text = argument.kind == Kind::ids && !argument.fixed});
     for (const Step& step : stack.behind) chained.emplace_back(step);
     chain.run(chained, output);
     settings_ = chain.settings;

@@ -84,12 +84,8 @@ constexpr void for_each_call(const Texts& texts, std::size_t most, Share share, 
 // of key and query (rotary tables, mask::Relative, mask::Alibi, windows, causal masks), a rotary table has `tokens`
 // positions, and the scale of the scores is not Scale::keys.
 constexpr Model model_of_texts(Model model, std::size_t tokens) noexcept {
-  model.tokens = tokens, model.keys = 0, model.window_keys = 0;
   model.mask.bits = true;
-  // A window as wide as the call hides no key, and mask::Window rejects wider ones.
-  if (model.mask.left >= tokens) model.mask.left = all;
-  if (model.mask.right >= tokens) model.mask.right = all;
-  return model;
+  return model.with_tokens(tokens);
 }
 
 // Returns the member `bits` in the data of mask::Bits, or of masks that are joined with it (mask/policy.hpp).

@@ -123,6 +123,9 @@ struct Defaults {
   static constexpr bool folds_token_rows = false;        // TokenRowForm::folds
   static constexpr std::size_t fewest_row_floats = 256;  // products of shorter rows would only compile longer
 
+  // Texts of at most so many tokens have layers of their own (ladon/model/text.hpp).
+  static constexpr std::size_t short_text_tokens = 0;
+
   // A single token.
   // Four are 1.2 times as fast as one.
   static constexpr std::size_t streams = 1;

@@ -57,6 +57,7 @@ struct Avx512 : X86 {
   static constexpr std::size_t single_query_heads = 4;          // twice as fast as 1 (Zen 4)
   static constexpr std::size_t single_query_sums = 16;
   static constexpr std::size_t softmax_chains = 8;  // 27% less time than 1 (Cascade Lake)
+  static constexpr std::size_t short_text_tokens = 8;
 #if LADON_VNNI
   static constexpr std::size_t int8_tile_sums = 24;  // with panel and weights, 27 registers
 #endif
