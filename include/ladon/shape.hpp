@@ -16,8 +16,9 @@ namespace LADON_NAMESPACE {
 //     all         of all heads, with a weight [heads * head_width] (OLMo 2)
 enum class HeadNorm { none, head, each_head, all };  // before `all`, which g++ calls shadowed otherwise
 
-// The default of every length in the options: all queries or keys of the shape are active.
-inline constexpr std::size_t all = static_cast<std::size_t>(-1);
+// The default of every length in the options: all queries or keys of the shape are active. Not the largest number,
+// which is the result of 0 - 1: as a length, it is refused.
+inline constexpr std::size_t all = static_cast<std::size_t>(-1) / 2;
 
 // The precision of a cache (key_value_cache.hpp). Projections and sums stay float32.
 //     float32    floats

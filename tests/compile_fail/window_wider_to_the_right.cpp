@@ -1,5 +1,5 @@
 // must print: ladon: this window is wider to the right than keys and queries together
-// must print: 18446744073709551615, 9, 0>
+// must print: 9223372036854775807, 9, 0>
 // must print: Shape{3, 5, 6, 2,
 #include <ladon/ladon.hpp>
 

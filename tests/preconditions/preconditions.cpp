@@ -168,6 +168,7 @@ int main(int, char** arguments) {
   }
   if (broken == "keys") run<Unmasked>({.keys = 5});
   if (broken == "tokens") run<Unmasked>({.tokens = 4});
+  if (broken == "tokens_below_none") run<Unmasked>({.tokens = std::size_t{0} - 1});
   if (broken == "tokens_as_keys") run<Unmasked>({.tokens = 5, .queries = 1});
   if (broken == "cache") {
     Projected<Causal> text;
