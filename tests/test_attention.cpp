@@ -69,6 +69,19 @@ TEST_CASE("given q, k, v: panels of queries, rows of keys") {
 #endif
 }
 
+// Without a mask, heads that share keys are merged if their queries leave lanes idle.
+TEST_CASE("given q, k, v: merged heads") {
+  check_given(given_subject<S{.queries = 3, .keys = 21, .model = 1, .heads = 6, .kv_heads = 2, .head_width = 5},
+                            ladon::mask::Unmasked>());
+#if !defined(LADON_TEST_SET_QUICK)
+  check_given(given_subject<
+              S{.queries = 7, .keys = 270, .model = 1, .heads = 5, .kv_heads = 1, .head_width = 9, .value_width = 13},
+              ladon::mask::Unmasked>());
+  check_given(given_subject<S{.queries = 11, .keys = 40, .model = 1, .heads = 4, .kv_heads = 2, .head_width = 33},
+                            ladon::mask::Unmasked>());
+#endif
+}
+
 // A few queries have kernels of their own. The subjects have up to 4 queries (the constant most_few_queries) and more,
 // heads that share a read, tiles of 4, 2 and 1 queries, and outputs of several tiles.
 TEST_CASE("given q, k, v: few queries") {

@@ -239,6 +239,22 @@ TEST_CASE("a few queries with long rows of keys, by any number of threads") {
   CHECK(same(whole, divided));
 }
 
+TEST_CASE("merged heads, by any number of threads") {
+  using Given =
+      ladon::Attention<ladon::Shape{.queries = 3, .keys = 50, .model = 1, .heads = 8, .kv_heads = 4, .head_width = 8}>;
+  Random random(6);
+  const Floats q = random.normals(8 * 3 * 8, 1), k = random.normals(4 * 50 * 8, 1), v = random.normals(4 * 50 * 8, 1);
+  const auto team = std::make_unique<Given::TeamWorkspace<5>>();
+  const auto by = [&](std::size_t threads) {
+    return output_of(q.size(), [&](float* y) {
+      for (std::size_t i = 0; i < threads; ++i)
+        Given::run(q.data(), k.data(), v.data(), y, team->part(0, {.index = i, .count = threads}));
+    });
+  };
+  const Floats alone = by(1);
+  for (std::size_t threads = 2; threads <= 5; ++threads) CHECK(same(by(threads), alone));
+}
+
 TEST_CASE("several threads use one set of weights, each with its own workspace") {
   check_one_set_of_weights<Attention>();
   check_one_set_of_weights<Stack>();

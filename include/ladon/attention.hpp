@@ -34,7 +34,10 @@ struct Attention {
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
   struct Shared {};  // threads share no memory
-  using Scratch = AttentionWorkspace<shape, Vectors, detail::attends_rows<shape, Position, Vectors>>;
+  // Few queries leave lanes idle, so those of a group of heads share a call of the kernels, if they see the same keys.
+  static constexpr bool merges_heads = detail::merges_heads<shape, Mask, Score, Position, Vectors>;
+  static constexpr Shape merged = merges_heads ? shape.with_merged_heads() : shape;
+  using Scratch = AttentionWorkspace<merged, Vectors, detail::attends_rows<shape, Position, Vectors>>;
   using Workspace = ladon::Workspace<Shared, Scratch>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
@@ -43,7 +46,7 @@ struct Attention {
   using Values = TensorView<const float, shape.kv_heads, shape.keys, shape.value_width>;
   using Output = TensorView<float, shape.heads, shape.queries, shape.value_width>;
 
-  // A phase has a part for each query head (threads.hpp).
+  // A phase has a part for each query head, or for each group of heads that are merged (threads.hpp).
   static constexpr std::size_t phases = 1;
   static constexpr std::size_t parts(std::size_t) noexcept { return shape.heads; }
 
@@ -59,19 +62,32 @@ struct Attention {
                            .x = active(q, lengths.queries),
                            .inputs = {active(k, lengths.keys), active(v, lengths.keys)}},
                           memory.scratch);
-    const detail::AttentionCall call{
-        q.data, k.data, v.data, out.data, lengths, options, options.bind_to(lengths), detail::capture<shape>(map)};
-    detail::vec::with_packs<Vectors>([&]<class Packs>(Packs) {
-      using Types = detail::AttentionTypes<shape, void, Score, Position, Vectors>;
-      using Steps = detail::AttentionSteps<Types, Packs>;
-      Steps::run(call, memory.scratch, share);
-    });
+    const auto call = [&](Lengths of_call, const auto& of_shape, auto capture) {
+      return detail::AttentionCall{q.data, k.data, v.data, out.data, of_call, of_shape, options.bind_to(lengths),
+                                   capture};
+    };
+    const auto capture = detail::capture<shape>(map);
+    if constexpr (merges_heads) {
+      if (lengths.queries == shape.queries) {
+        const RunOptions<merged, Mask, Score, Position> of_groups;
+        return compute<merged>(call({merged.queries, lengths.keys}, of_groups, detail::with_shape<merged>(capture)),
+                               memory.scratch, share);
+      }
+    }
+    compute<shape>(call(lengths, options, capture), memory.scratch, share);
   }
 
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, run, "q, k, v, out, workspace, options, map", Queries, Keys, Values,
                         Output, detail::AnyMemory<Shared, Scratch>);
 
  private:
+  template <Shape S>
+  static LADON_INLINE constexpr void compute(const auto& call, Scratch& scratch, auto share) noexcept {
+    detail::vec::with_packs<Vectors>([&]<class Packs>(Packs) {
+      detail::AttentionSteps<detail::AttentionTypes<S, void, Score, Position, Vectors>, Packs>::run(call, scratch,
+                                                                                                    share);
+    });
+  }
   // Returns the elements from element 0 to the last active token of the last head.
   template <class T, std::size_t Heads, std::size_t Tokens, std::size_t Width>
   static constexpr detail::Floats active(TensorView<T, Heads, Tokens, Width> array, std::size_t count) noexcept {

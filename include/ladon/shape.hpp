@@ -70,6 +70,13 @@ struct Shape {
     same.key_model = same.value_model = model;
     return same;
   }
+  // The queries of the heads of a group become those of one head. Precondition: the shape is complete.
+  constexpr Shape with_merged_heads() const noexcept {
+    Shape merged = *this;
+    merged.queries = queries * heads_per_group();
+    merged.heads = kv_heads;
+    return merged;
+  }
   // The rows of the projections of all heads. Precondition: the shape is complete.
   constexpr std::size_t query_rows() const noexcept { return heads * head_width; }
   constexpr std::size_t key_rows() const noexcept { return kv_heads * head_width; }

@@ -117,5 +117,14 @@ template <Shape S>
 constexpr CaptureMap<S, Stage::weights> capture(AttentionMap<S> map) noexcept {
   return {map.data};
 }
+// Returns the same capture for a shape whose map has the same layout.
+template <Shape S>
+constexpr NoCapture with_shape(NoCapture none) noexcept {
+  return none;
+}
+template <Shape S, Shape Given, Stage G>
+constexpr CaptureMap<S, G> with_shape(CaptureMap<Given, G> capture) noexcept {
+  return {capture.map};
+}
 
 }  // namespace LADON_NAMESPACE::detail

@@ -6,12 +6,14 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/detail/attention/block.hpp>
 #include <ladon/detail/attention/few_queries.hpp>
 #include <ladon/detail/panel/call_checks.hpp>
 #include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/panel/workspace.hpp>
+#include <ladon/mask/position.hpp>
 #include <ladon/shape.hpp>
 
 namespace LADON_NAMESPACE::detail {
@@ -38,6 +40,13 @@ template <Shape S, class Position, class Vectors>
 inline constexpr bool attends_rows = !Position::rotates && ShapeLayout<S, Vectors>::keys.lanes > 1 &&
                                      !LADON_DETERMINISTIC && target::Current::most_few_queries > 0;
 
+// Whether the queries of the heads of a group are computed like those of one head: without a mask, they see the same
+// keys. Heads with enough queries for all lanes gain nothing.
+template <Shape S, class Mask, class Score, class Position, class Vectors>
+inline constexpr bool merges_heads =
+    S.heads > S.kv_heads&& S.queries < Vectors::lanes && !Score::sinks && std::is_same_v<Mask, mask::Unmasked> &&
+    attends_rows<S, Position, Vectors> && Score::scale(S) == Score::scale(S.with_merged_heads());
+
 template <class D, class Simd>
 struct AttentionSteps {
   static constexpr Shape shape = D::shape;
@@ -49,11 +58,11 @@ struct AttentionSteps {
   using KeyPack = typename Simd::template Pack<k.lanes>;
   static constexpr bool reads_rows = attends_rows<shape, Position, Vectors>;
   static constexpr std::size_t most_few_queries = reads_rows ? target::Current::most_few_queries : 0;
-  using Workspace = AttentionWorkspace<shape, Vectors, reads_rows>;
   using Few = FewQueries<D, Simd>;
 
-  template <class Call, class CallShare = WholeCall>
-  static constexpr void run(const Call& call, Workspace& workspace, CallShare share = {}) noexcept {
+  // `workspace` is an AttentionWorkspace of this shape, or of one with more queries.
+  template <class Call, class Workspace, class CallShare>
+  static constexpr void run(const Call& call, Workspace& workspace, CallShare share) noexcept {
     const Range wanted = share.of(shape.heads);
     for (std::size_t g = 0; g < shape.kv_heads; ++g) {
       const Range heads = Range{g * shape.heads_per_group(), (g + 1) * shape.heads_per_group()} & wanted;
@@ -67,7 +76,7 @@ struct AttentionSteps {
   }
 
  private:
-  static constexpr float* scores_of_few([[maybe_unused]] Workspace& workspace) noexcept {
+  static constexpr float* scores_of_few([[maybe_unused]] auto& workspace) noexcept {
     if constexpr (reads_rows) return workspace.scratch.scores_of_few.data;
     return nullptr;
   }
@@ -79,7 +88,7 @@ struct AttentionSteps {
   }
 
   template <class Call>
-  static constexpr void attend_panels(const Call& call, std::size_t g, Range heads, Workspace& workspace) noexcept {
+  static constexpr void attend_panels(const Call& call, std::size_t g, Range heads, auto& workspace) noexcept {
     const auto rows = rows_of(call, g);
     const auto attend = [&]<class View>(View keys, View values, bool finite) {
       for (std::size_t h = heads.begin; h < heads.end; ++h) {
@@ -106,7 +115,7 @@ struct AttentionSteps {
   // then those of the next heads.
   template <std::size_t Count, class Call>
   static constexpr void attend_rows(const Call& call, const typename Few::Rows& rows, std::size_t head,
-                                    std::size_t first, Workspace& workspace) noexcept {
+                                    std::size_t first, auto& workspace) noexcept {
     typename Few::Query queries[Count];
     float scaled[Count * shape.head_width];
     float* out[Count];
@@ -124,8 +133,7 @@ struct AttentionSteps {
 
   // Computes the queries of `heads`, which belong to group `g`, a few at a time.
   template <class Call>
-  static constexpr void attend_few_queries(const Call& call, std::size_t g, Range heads,
-                                           Workspace& workspace) noexcept {
+  static constexpr void attend_few_queries(const Call& call, std::size_t g, Range heads, auto& workspace) noexcept {
     const auto rows = rows_of(call, g);
     const auto attend = [&]<std::size_t Count>(std::size_t first) {
       attend_rows<Count>(call, rows, heads.begin, first, workspace);
@@ -141,7 +149,7 @@ struct AttentionSteps {
     for (; first < count; ++first) attend.template operator()<1>(first);
   }
   template <class Call, class View>
-  static constexpr void attend_head(const Call& call, const Head<View>& head, Workspace& workspace) noexcept {
+  static constexpr void attend_head(const Call& call, const Head<View>& head, auto& workspace) noexcept {
     const float* const rows = call.queries + head.index * shape.queries * shape.head_width;
     float* const out = call.out + head.index * shape.queries * shape.value_width;
     float* const query = workspace.scratch.query.data;
