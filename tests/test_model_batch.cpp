@@ -33,7 +33,8 @@ using Together = ladon::Encoder<ladon::model_of_texts(model, most)>;
 static_assert(std::is_same_v<Single::Weights, Together::Weights>);
 
 struct Memory {
-  ladon::TextWorkspace<Single> single;
+  Single::Workspace single;
+  ladon::ShortTextWorkspace<Single> short_text;
   ladon::TextsWorkspace<Together, most> together;
   float x[model.tokens * width];
 };
@@ -60,7 +61,7 @@ struct Problem {
 
   void run_single(const std::int32_t* text, std::size_t tokens, float* y, Memory& memory) const {
     embed(text, tokens, memory.x);
-    ladon::run_text(memory.x, weights, y, memory.single, {.tokens = tokens});
+    ladon::run_text(memory.x, weights, y, memory.single, memory.short_text, {.tokens = tokens});
   }
 
   // Computes the rows `y` of all tokens of a share.
@@ -119,6 +120,31 @@ TEST_CASE("texts in a batch have the results of the oracle and of calls for one 
       problem.run_single(text.ids, text.tokens, alone.data(), *memory);
       CHECK(worst_distance(alone, expected) <= 1);
     });
+  }
+}
+
+// Layers for short texts would compute something else.
+template <class Stack>
+constexpr bool has_short_texts = ladon::ShortTexts<Stack>::exist;
+constexpr bool may_have_short_texts = ladon::detail::target::Current::short_text_tokens > 0 && !LADON_DETERMINISTIC;
+static_assert(has_short_texts<Single> == may_have_short_texts);
+static_assert(!has_short_texts<ladon::Encoder<model, ladon::mask::Causal>>);
+constexpr ladon::Model scaled_by_keys = [] {
+  ladon::Model changed = model;
+  changed.score.by = ladon::Scale::keys;
+  return changed;
+}();
+static_assert(!has_short_texts<ladon::Encoder<scaled_by_keys>>);
+
+TEST_CASE("a short text with options for fewer queries or keys") {
+  const Problem problem;
+  const auto memory = std::make_unique<Memory>();
+  const Floats x = Random(3).normals(5 * width);
+  for (const Single::Options options : {Single::Options{.tokens = 5, .queries = 3}, {.tokens = 5, .keys = 3}}) {
+    Floats expected(5 * width, poison()), y = expected;
+    Single::run(x.data(), problem.weights, expected.data(), memory->single, options);
+    ladon::run_text(x.data(), problem.weights, y.data(), memory->single, memory->short_text, options);
+    CHECK(same_bits(y, expected));
   }
 }
 

@@ -113,7 +113,8 @@ struct Problem {
   using Together = ladon::Encoder<ladon::model_of_texts(M, most)>;
   static_assert(std::is_same_v<typename Single::Weights, typename Together::Weights>);
   struct Memory {
-    ladon::TextWorkspace<Single> single;
+    typename Single::Workspace single;
+    ladon::ShortTextWorkspace<Single> short_text;
     ladon::TextsWorkspace<Together, most> together;
   };
 
@@ -132,11 +133,7 @@ struct Problem {
   void run_single(const float* x, std::size_t tokens, float* y, Memory& memory) const {
     auto options = options_of<Single>();
     options.tokens = tokens;
-    if constexpr (M.mask.relative) {
-      Single::run(x, weights, y, memory.single.layers, options);
-    } else {
-      ladon::run_text(x, weights, y, memory.single, options);
-    }
+    ladon::run_text(x, weights, y, memory.single, memory.short_text, options);
   }
 
   // Computes the rows `y` of all tokens of a share from the rows `x`.

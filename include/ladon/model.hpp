@@ -187,7 +187,7 @@ struct Model {
     return other;
   }
   // The same model for texts of at most `count` tokens. A window as wide as the text hides no key, and mask::Window
-  // rejects wider ones.
+  // rejects wider ones. Precondition: the mask has no offset.
   constexpr Model with_tokens(std::size_t count) const noexcept {
     Model other = *this;
     other.tokens = count, other.keys = 0, other.window_keys = 0;

@@ -23,7 +23,8 @@ bool can_share_calls(const families::Stack& stack) {
         return rotary.scaling.kind == RotaryKind::dynamic || rotary.scaling.kind == RotaryKind::longrope ||
                rotary.rows != 0;
       });
-  return stack.behind.empty() && !stack.model.layer_bias && !depends_on_length;
+  const bool scales_by_length = stack.model.score.by == Scale::keys && stack.model.score.scale == 0;
+  return stack.behind.empty() && !stack.model.layer_bias && !depends_on_length && !scales_by_length;
 }
 
 // Returns the largest number of tokens of a call for several texts. A rotary table has a position for each token.

@@ -106,11 +106,10 @@ double multiply_adds_of(const Stack& stack) {
   return sum * static_cast<double>(m.layers);
 }
 
-// Returns whether a short text may have layers of its own (ladon/model/text.hpp). The layers of a language model extend
-// caches.
+// Returns whether a short text may have layers of its own (ladon/model/text.hpp). Layers with a mask never do, such as
+// those of a language model.
 bool has_short_texts(const Layers& layers) {
-  const Model& model = layers.stack->model;
-  return layers.of_text && !layers.stack->relative_bias && !model.mask.causal && !model.layer_bias;
+  return layers.of_text && !layers.stack->relative_bias && !layers.stack->model.mask.causal;
 }
 
 void Chain::add_weights(const Layers& layers) {
@@ -134,8 +133,9 @@ void Chain::add_weights(const Layers& layers) {
        layers.member,
        stack.prefix + ".*",
        {"weights." + layers.member + " = ladon::safetensors::load<" + type + ">(" + arguments + ");"}});
-  program.workspace.push_back((has_short_texts(layers) ? "ladon::TextWorkspace<" + type + ">" : type + "::Workspace") +
-                              " " + layers.member + ";");
+  program.workspace.push_back(type + "::Workspace " + layers.member + ";");
+  if (has_short_texts(layers))
+    program.workspace.push_back("ladon::ShortTextWorkspace<" + type + "> short_" + layers.member + ";");
 }
 
 void Chain::add_tables(const Layers& layers, const std::string& options) {
@@ -175,7 +175,8 @@ void Chain::apply(const Layers& layers) {
   if (by_length) scene_.program.headers.insert("model/text.hpp");
   body.push_back((by_length ? "ladon::run_text" : type + "::run") + "(" + rows.at + ", " +
                  (stack.attends_memory ? layers.memory + ", " : "") + "weights." + layers.member + ", " + to +
-                 ", workspace." + layers.member + ", options);");
+                 ", workspace." + layers.member + (by_length ? ", workspace.short_" + layers.member : "") +
+                 ", options);");
   rows.at = to, rows.width = stack.model.model;
   note(std::to_string(stack.model.layers) + " layers " + stack.prefix, multiply_adds_of(stack));
 }

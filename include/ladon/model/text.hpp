@@ -12,41 +12,47 @@
 
 #include <ladon/detail/target/current.hpp>
 #include <ladon/encoder.hpp>
+#include <ladon/mask/position.hpp>
 #include <ladon/model.hpp>
 
 namespace LADON_NAMESPACE {
 
-// The layers for short texts, of `Stack`, an Encoder of a whole model. DETERMINISTIC has only one kind of layers.
+// The layers for short texts, of `Stack`. They exist only if a shorter Encoder of the same model computes the same:
+// without types of the caller, masks, sinks, or a scale that depends on the number of tokens. DETERMINISTIC has only
+// one kind of layers.
 template <class Stack>
 struct ShortTexts {
   static constexpr std::size_t tokens = detail::target::Current::short_text_tokens;
-  static constexpr bool exist = tokens > 0 && tokens < Stack::shape.queries && !LADON_DETERMINISTIC;
+  static constexpr ScoreKind score = Stack::model.score;
+  static constexpr bool exist = tokens > 0 && tokens < Stack::shape.queries && !LADON_DETERMINISTIC &&
+                                std::is_same_v<Stack, Encoder<Stack::model>> && !Stack::model.layer_bias &&
+                                !score.sinks && std::is_same_v<typename Stack::Options::MaskType, mask::Unmasked> &&
+                                (score.by != Scale::keys || score.scale != 0);
   using Layers = Encoder<Stack::model.with_tokens(exist ? tokens : Stack::shape.queries)>;
 };
 
-// The memory of run_text.
+// The memory of run_text for short texts, beside Stack::Workspace.
 template <class Stack>
-struct TextWorkspace {
+struct ShortTextWorkspace {
   struct Nothing {};
-  typename Stack::Workspace layers;
-  LADON_NO_UNIQUE_ADDRESS
-  std::conditional_t<ShortTexts<Stack>::exist, typename ShortTexts<Stack>::Layers::Workspace, Nothing> short_layers;
+  std::conditional_t<ShortTexts<Stack>::exist, typename ShortTexts<Stack>::Layers::Workspace, Nothing> layers;
 };
 
-// Computes all layers for the rows `x` [options.tokens][model] of one text. Precondition: scores depend on positions
-// only through the distance of key and query, or on no positions, and `options` has no table for a mask.
+// Computes all layers for the rows `x` [options.tokens][model] of one text.
 template <class Stack>
 constexpr void run_text(const float* x, const typename Stack::Weights& weights, float* y,
-                        TextWorkspace<Stack>& workspace, const typename Stack::Options& options) noexcept {
+                        typename Stack::Workspace& workspace, ShortTextWorkspace<Stack>& of_short_text,
+                        const typename Stack::Options& options) noexcept {
   using Short = ShortTexts<Stack>;
   if constexpr (Short::exist) {
-    if (options.tokens <= Short::tokens) {
+    if (options.tokens <= Short::tokens && options.queries == all && options.keys == all) {
       typename Short::Layers::Options few;
       few.tokens = options.tokens, few.position = options.position;
-      return Short::Layers::run(x, weights, y, workspace.short_layers, few);
+      if constexpr (requires { options.caller; }) few.caller = options.caller;
+      return Short::Layers::run(x, weights, y, of_short_text.layers, few);
     }
   }
-  Stack::run(x, weights, y, workspace.layers, options);
+  Stack::run(x, weights, y, workspace, options);
 }
 
 }  // namespace LADON_NAMESPACE
