@@ -108,11 +108,13 @@ TEST_CASE("token ids, positions and a norm") {
         Lines{tokens_check, "float* const x = workspace.x;", "ladon::embed(weights.words, input_ids, tokens, x);",
               "ladon::add_positions(weights.places, 2, tokens, x);", "ladon::normalise(weights.norm, tokens, x, x);",
               "encoder::Stack::Options options;", "options.tokens = tokens;",
-              "encoder::Stack::run(x, weights.layers, last, workspace.layers, options);", "return tokens;"});
+              "ladon::run_text(x, weights.layers, last, workspace.layers, workspace.short_layers, options);",
+              "return tokens;"});
   CHECK(member(program, "words") == "ladon::EmbeddingTable<100, 4>");
   CHECK(member(program, "places") == "ladon::MatrixView<const float, 10, 4>");
   CHECK(member(program, "norm") == "ladon::Norm<4, ladon::NormKind::rms>");
-  CHECK(program.workspace == Lines{"float x[32];", "encoder::Stack::Workspace layers;"});
+  CHECK(program.workspace == Lines{"float x[32];", "encoder::Stack::Workspace layers;",
+                                   "ladon::ShortTextWorkspace<encoder::Stack> short_layers;"});
   CHECK(program.tables.empty());
 }
 
@@ -189,7 +191,7 @@ TEST_CASE("a projection behind the layers, a pooler and a tied head") {
   const Program program = program_with(stack);
   const Lines& body = function(program, "run").body;
   CHECK(Lines(body.end() - 3, body.end()) ==
-        Lines{"encoder::Stack::run(x, weights.layers, y, workspace.layers, options);",
+        Lines{"ladon::run_text(x, weights.layers, y, workspace.layers, workspace.short_layers, options);",
               "Project::run(y, weights.project, last, workspace.project, tokens);", "return tokens;"});
   CHECK(function(program, "pool").body ==
         Lines{"ladon::mean_pool<4>(last, rows, pooled);", "ladon::unit_length<4>(1, pooled);"});
