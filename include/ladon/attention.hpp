@@ -46,7 +46,8 @@ struct Attention {
   using Values = TensorView<const float, shape.kv_heads, shape.keys, shape.value_width>;
   using Output = TensorView<float, shape.heads, shape.queries, shape.value_width>;
 
-  // A phase has a part for each query head, or for each group of heads that are merged (threads.hpp).
+  // A phase has a part for each query head (threads.hpp). If the heads of a group are merged, only the first kv_heads
+  // parts have work.
   static constexpr std::size_t phases = 1;
   static constexpr std::size_t parts(std::size_t) noexcept { return shape.heads; }
 
@@ -62,9 +63,9 @@ struct Attention {
                            .x = active(q, lengths.queries),
                            .inputs = {active(k, lengths.keys), active(v, lengths.keys)}},
                           memory.scratch);
-    const auto call = [&](Lengths of_call, const auto& of_shape, auto capture) {
-      return detail::AttentionCall{q.data, k.data, v.data, out.data, of_call, of_shape, options.bind_to(lengths),
-                                   capture};
+    const auto call = [&](Lengths active_lengths, const auto& its_options, auto its_capture) {
+      return detail::AttentionCall{
+          q.data, k.data, v.data, out.data, active_lengths, its_options, options.bind_to(lengths), its_capture};
     };
     const auto capture = detail::capture<shape>(map);
     if constexpr (merges_heads) {

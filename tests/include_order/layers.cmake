@@ -18,7 +18,8 @@ detail/product/epilogue.hpp"
   "detail/attention/"
   "detail/layer/"
   "linear.hpp quantise.hpp model/"
-  "attention.hpp multi_head_attention.hpp stack.hpp encoder.hpp decoder.hpp model/attention_pool.hpp model/text.hpp ladon.hpp")
+  "attention.hpp multi_head_attention.hpp stack.hpp encoder.hpp decoder.hpp \
+model/attention_pool.hpp model/text.hpp ladon.hpp")
 
 # Normally, a folder in `layers` without headers is an error. may_be_empty lists the exceptions.
 set(may_be_empty "")

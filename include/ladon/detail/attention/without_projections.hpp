@@ -44,8 +44,8 @@ inline constexpr bool attends_rows = !Position::rotates && ShapeLayout<S, Vector
 // keys. Heads with enough queries for all lanes gain nothing.
 template <Shape S, class Mask, class Score, class Position, class Vectors>
 inline constexpr bool merges_heads =
-    S.heads > S.kv_heads&& S.queries < Vectors::lanes && !Score::sinks && std::is_same_v<Mask, mask::Unmasked> &&
-    attends_rows<S, Position, Vectors> && Score::scale(S) == Score::scale(S.with_merged_heads());
+    std::is_same_v<Mask, mask::Unmasked> && !Score::sinks && attends_rows<S, Position, Vectors> &&
+    S.heads_per_group() > 1 && (S.queries < Vectors::lanes) && Score::scale(S) == Score::scale(S.with_merged_heads());
 
 template <class D, class Simd>
 struct AttentionSteps {
@@ -61,8 +61,8 @@ struct AttentionSteps {
   using Few = FewQueries<D, Simd>;
 
   // `workspace` is an AttentionWorkspace of this shape, or of one with more queries.
-  template <class Call, class Workspace, class CallShare>
-  static constexpr void run(const Call& call, Workspace& workspace, CallShare share) noexcept {
+  template <class Call, class CallShare>
+  static constexpr void run(const Call& call, auto& workspace, CallShare share) noexcept {
     const Range wanted = share.of(shape.heads);
     for (std::size_t g = 0; g < shape.kv_heads; ++g) {
       const Range heads = Range{g * shape.heads_per_group(), (g + 1) * shape.heads_per_group()} & wanted;
