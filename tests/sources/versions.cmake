@@ -1,10 +1,15 @@
-# cmake -P versions.cmake: checks that every file that states the version of Ladon agrees with
-# include/ladon/version.hpp.
+# cmake [-DVERSION=<version>] -P versions.cmake
+#
+# Checks that every file that states the version of Ladon agrees with include/ladon/version.hpp, or with VERSION.
 cmake_minimum_required(VERSION 3.25)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
 cmake_path(GET root PARENT_PATH root)
 include(${root}/cmake/version.cmake)
-ladon_version(version)
+if(DEFINED VERSION)
+  set(version ${VERSION})
+else()
+  ladon_version(version)
+endif()
 string(REPLACE "." "[.]" pattern ${version})
 
 set(wrong "")
@@ -16,13 +21,15 @@ foreach(stated IN ITEMS
     "packaging/vcpkg/ladon/vcpkg.json:\n  \"version\": \"${pattern}\""
     "wasm/package.json:\n  \"version\": \"${pattern}\"")
   string(REGEX MATCH "^([^:]+):(.+)$" found "${stated}")
+  set(file ${CMAKE_MATCH_1}) # a variable, because a failed MATCHES empties CMAKE_MATCH_1
   set(regex "${CMAKE_MATCH_2}")
-  file(READ ${root}/${CMAKE_MATCH_1} text)
+  file(READ ${root}/${file} text)
   if(NOT "\n${text}" MATCHES "${regex}")
-    list(APPEND wrong ${CMAKE_MATCH_1})
+    list(APPEND wrong ${file})
   endif()
 endforeach()
 if(wrong)
+  list(REMOVE_DUPLICATES wrong)
   list(JOIN wrong "\n  " wrong)
   message(FATAL_ERROR "the version of these files is not ${version}, the version of include/ladon/version.hpp:\n  ${wrong}")
 endif()
