@@ -3,7 +3,7 @@
 #pragma once
 
 #define LADON_VERSION_MAJOR 0
-#define LADON_VERSION_MINOR 1
+#define LADON_VERSION_MINOR 2
 #define LADON_VERSION_PATCH 0
 
 // 1.2.3 is 10203.
