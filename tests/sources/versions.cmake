@@ -18,7 +18,7 @@ foreach(stated IN ITEMS
     "CHANGELOG.md:\n## [[]${pattern}[]] - [0-9]+-[0-9]+-[0-9]+\n"
     "CITATION.cff:\nversion: ${pattern}\n"
     "README.md:find_package[(]ladon ${minor} CONFIG"
-    "docs/first-use.md:/ladon-${pattern}[.]tgz"
+    "docs/browser.md:/ladon-${pattern}[.]tgz"
     "docs/install.md:find_package[(]ladon ${minor} CONFIG"
     "docs/install.md:\"ladon/${pattern}\""
     "docs/install.md:describes Ladon ${pattern}[.]"

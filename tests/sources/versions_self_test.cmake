@@ -5,7 +5,7 @@ execute_process(COMMAND ${CMAKE_COMMAND} -DVERSION=98.7.6 -P ${CMAKE_CURRENT_LIS
 if(status EQUAL 0)
   message(FATAL_ERROR "versions.cmake accepts files that state another version:\n${said}")
 endif()
-foreach(file IN ITEMS CHANGELOG.md CITATION.cff README.md docs/first-use.md docs/install.md docs/roadmap.md
+foreach(file IN ITEMS CHANGELOG.md CITATION.cff README.md docs/browser.md docs/install.md docs/roadmap.md
         idf_component.yml library.json packaging/vcpkg/ladon/vcpkg.json src/tokenizer/Cargo.lock.in
         src/tokenizer/Cargo.toml wasm/README.md wasm/package-lock.json wasm/package.json)
   string(FIND "${said}" "\n    ${file}\n" found)

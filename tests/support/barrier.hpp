@@ -1,4 +1,4 @@
-// The barrier of docs/threads.md.
+// A barrier for a team of threads, as docs/threads.md describes it. std::barrier is missing in some toolchains.
 #pragma once
 
 #include <condition_variable>
