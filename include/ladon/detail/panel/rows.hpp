@@ -79,7 +79,7 @@ struct BiasVector {
   LADON_INLINE constexpr BiasVector from(std::size_t first) const noexcept { return {opaque(data + first)}; }
   LADON_INLINE constexpr BiasVector panels_from(std::size_t) const noexcept { return *this; }
   constexpr float operator[](std::size_t row) const noexcept { return data[row]; }
-  // Returns the value at which the sums of a row start (see PartialSums in detail/product/product.hpp, too).
+  // Returns the value at which the sums of a row start (see PartialSums in detail/product/product_form.hpp, too).
   template <class Pack>
   LADON_INLINE constexpr Pack start(std::size_t, std::size_t row, std::size_t) const noexcept {
     return Pack::broadcast(data[row]);

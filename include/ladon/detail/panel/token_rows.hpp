@@ -131,7 +131,7 @@ struct TokenRowForm {
   static constexpr bool too_short = apart && Features < Simd::fewest_row_floats;
   static constexpr std::size_t most_tokens = is_folded || too_short ? 0 : room < faster ? room : faster;
   // Whether a panel of half a register takes the place of so many rows. Rows of weights that compete for one set of the
-  // L1 cache (tile_rows in detail/product/product.hpp) are read a few at a time.
+  // L1 cache (tile_rows in detail/product/product_form.hpp) are read a few at a time.
   static constexpr bool competes = Features * sizeof(Element) % target::Current::aliasing_bytes == 0;
   static constexpr bool may_fold = Simd::template folds_token_rows<Element> && P.lanes == Simd::lanes && !competes;
   static constexpr std::size_t most_folded = may_fold ? P.lanes / 2 : 0;

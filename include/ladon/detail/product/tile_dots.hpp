@@ -205,7 +205,7 @@ constexpr auto tuple_dot() noexcept {
     return EachPack<Dot, Lanes>{};
   }
 }
-// Chooses the dot of a tile of R rows. P is a ProductForm (detail/product/product.hpp).
+// Chooses the dot of a tile of R rows. P is a ProductForm (detail/product/product_form.hpp).
 template <class P, std::size_t R, class Matrix, class In>
 constexpr auto dot_of_tile() noexcept {
   using Simd = typename P::Simd;
