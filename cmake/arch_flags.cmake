@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ladon_arch_flags(<variable> <arch>): sets <variable> to the compiler flags for an instruction set. <arch> is one of:
 #   default      no flag
-#   native       the instruction set of this machine
+#   native       the instruction set of this machine, without AVX512_BF16 where it is slow (ladon_slow_bfloat16)
 #   sse2         x86-64
 #   avx2         x86-64-v3, which includes FMA
 #   avx_vnni     x86-64-v3 with AVX-VNNI
@@ -69,8 +69,26 @@ function(ladon_arch_flags out arch)
     endif()
   elseif(NOT arch STREQUAL "default")
     set(flags -march=${arch})
+    if(arch STREQUAL "native" AND EXISTS /proc/cpuinfo)
+      file(STRINGS /proc/cpuinfo cpuinfo LIMIT_COUNT 40)
+      ladon_slow_bfloat16(slow "${cpuinfo}")
+      if(slow)
+        list(APPEND flags -mno-avx512bf16)
+      endif()
+    endif()
   endif()
   set(${out} "${flags}" PARENT_SCOPE)
+endfunction()
+
+# ladon_slow_bfloat16(<variable> <cpuinfo>): sets <variable> to TRUE if /proc/cpuinfo describes a processor that multiplies
+# bfloat16 numbers more slowly than floats: Intel since Sapphire Rapids, if a hypervisor hides AMX. has_slow_bfloat16 in
+# src/c_kernel/cpu.hpp has the same rule.
+function(ladon_slow_bfloat16 out cpuinfo)
+  set(${out} FALSE PARENT_SCOPE)
+  if(cpuinfo MATCHES "GenuineIntel" AND cpuinfo MATCHES " avx512_fp16" AND cpuinfo MATCHES " avx512_bf16"
+     AND NOT cpuinfo MATCHES " amx_tile")
+    set(${out} TRUE PARENT_SCOPE)
+  endif()
 endfunction()
 
 # ladon_default_arch(<variable>): sets <variable> to the value that replaces an empty LADON_ARCH: `default` in a cross

@@ -6,7 +6,8 @@
 set(LADON_ZIG zig CACHE STRING "The program zig")
 set(LADON_ZIG_TARGET x86_64-linux-musl CACHE STRING
   "A target of zig, such as aarch64-linux-musl, x86_64-windows-gnu or aarch64-macos.12.0")
-list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES LADON_ZIG LADON_ZIG_TARGET)
+set(LADON_ZIG_CPU "" CACHE STRING "The processor and its features, such as la464-lsx-lasx; empty: zig's default")
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES LADON_ZIG LADON_ZIG_TARGET LADON_ZIG_CPU)
 
 if(NOT LADON_ZIG_TARGET MATCHES "^([a-z0-9_]+)-(linux-musl|windows-gnu|macos)")
   message(FATAL_ERROR "ladon: LADON_ZIG_TARGET is '${LADON_ZIG_TARGET}'; allowed: a target of zig with linux-musl, \
@@ -32,7 +33,10 @@ set(CMAKE_C_COMPILER_TARGET ${LADON_ZIG_TARGET})
 set(CMAKE_CXX_COMPILER_TARGET ${LADON_ZIG_TARGET})
 # zig checks undefined behaviour if a program is not optimised with -O2. Kernels would then need functions of zig.
 set(CMAKE_C_FLAGS_INIT -fno-sanitize=undefined)
-set(CMAKE_CXX_FLAGS_INIT -fno-sanitize=undefined)
+if(LADON_ZIG_CPU)
+  string(APPEND CMAKE_C_FLAGS_INIT " -mcpu=${LADON_ZIG_CPU}")
+endif()
+set(CMAKE_CXX_FLAGS_INIT ${CMAKE_C_FLAGS_INIT})
 # The tools of this machine may not know the files of another processor.
 foreach(language C CXX)
   set(CMAKE_${language}_ARCHIVE_CREATE "${LADON_ZIG} ar qc <TARGET> <LINK_FLAGS> <OBJECTS>")

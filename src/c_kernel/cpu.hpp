@@ -21,6 +21,10 @@ constexpr unsigned bits(Bit... bit) {
   return ((1u << bit) | ...);
 }
 
+// A bit of detected_isas() beside the instruction sets: this machine multiplies bfloat16 numbers more slowly than
+// floats.
+constexpr unsigned slow_bfloat16 = bits(31);
+
 #if defined(__aarch64__) && defined(__APPLE__)
 static bool has_feature(const char* name) {
   int value = 0;
@@ -64,6 +68,23 @@ static unsigned detected_isas() {
 // Returns whether `reg` has a 1 at every position at which `bits` has a 1.
 static bool has(unsigned reg, unsigned long long bits) { return (reg & bits) == bits; }
 
+// Since Sapphire Rapids, Intel has AMX for bfloat16 numbers, and vdpbf16ps takes four times as long as an FMA. A
+// hypervisor may hide AMX, and kernels use AMX only on Linux. ladon_slow_bfloat16 in cmake/arch_flags.cmake has the
+// same rule. Figures: bench/tuning-log.md, "bfloat16 on Intel without AMX".
+static bool has_slow_bfloat16() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned genu = 0x756e6547;  // the first letters of GenuineIntel
+  if (__get_cpuid(0, &a, &b, &c, &d) == 0 || b != genu) return false;
+  // Leaf 7 of cpuid reports AMX-BF16, AVX512_FP16, AMX-TILE and AMX-INT8. Sapphire Rapids was the first with
+  // AVX512_FP16.
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || !has(d, bits(23))) return false;
+#if defined(__linux__)
+  return !has(d, bits(22, 24, 25));
+#else
+  return true;
+#endif
+}
+
 // Returns the instruction sets that the machine and the operating system support. AVX2 code is compiled for the level
 // x86-64-v3, and AVX-512 code for the level x86-64-v4 (System V ABI, AMD64 supplement, "Micro-architecture levels"). So
 // the function checks every extension of these levels, and whether the operating system saves the registers that the
@@ -94,6 +115,7 @@ static unsigned detected_isas() {
   if (a < 1 || __get_cpuid_count(7, 1, &a, &b, &c, &d) == 0) return found;
   if (has(a, bits(4))) found |= bits(LADON_ISA_AVX_VNNI);
   if (has(found, bits(LADON_ISA_AVX512_VNNI)) && has(a, bits(5))) found |= bits(LADON_ISA_AVX512_BF16);
+  if (has_slow_bfloat16()) found |= slow_bfloat16;
   return found;
 }
 #endif
@@ -116,10 +138,12 @@ static unsigned supported_isas() {
 //     LADON_ISA_CHOSEN                           the first instruction set in `fastest_first` that is available
 //     an instruction set that is available       `wanted`
 //     an instruction set that is not available   LADON_ISA_CHOSEN
+// With slow_bfloat16, LADON_ISA_CHOSEN never gives LADON_ISA_AVX512_BF16.
 constexpr ladon_isa chosen_isa(int wanted, unsigned available) {
   constexpr ladon_isa fastest_first[] = {
       LADON_ISA_AVX512_BF16, LADON_ISA_AVX512_VNNI, LADON_ISA_AVX512,   LADON_ISA_AVX_VNNI,  LADON_ISA_AVX2,
       LADON_ISA_SSE2,        LADON_ISA_NEON_I8MM,   LADON_ISA_NEON_DOT, LADON_ISA_NEON_BF16, LADON_ISA_NEON};
+  if (wanted == LADON_ISA_CHOSEN && (available & slow_bfloat16) != 0) available &= ~bits(LADON_ISA_AVX512_BF16);
   for (const ladon_isa isa : fastest_first) {
     if ((wanted == LADON_ISA_CHOSEN || wanted == isa) && (available & bits(isa)) != 0) return isa;
   }
@@ -129,6 +153,8 @@ constexpr ladon_isa chosen_isa(int wanted, unsigned available) {
 // Returns the instruction set of the kernel variant that the caller must call, or LADON_ISA_CHOSEN if no variant fits
 // `wanted`. `built` is the set of instruction sets for which the library has a variant: bit i stands for number i in
 // ladon_isa.
-static ladon_isa usable(int wanted, unsigned built) { return chosen_isa(wanted, supported_isas() & built); }
+static ladon_isa usable(int wanted, unsigned built) {
+  return chosen_isa(wanted, supported_isas() & (built | slow_bfloat16));
+}
 
 }  // namespace c_kernel

@@ -23,6 +23,10 @@ TEST_CASE("dispatch: the fastest instruction set that is available") {
   CHECK(chosen_isa(LADON_ISA_CHOSEN, avx2 | bits(LADON_ISA_AVX512, LADON_ISA_AVX512_BF16)) == LADON_ISA_AVX512_BF16);
   CHECK(chosen_isa(LADON_ISA_CHOSEN, avx2 | bits(LADON_ISA_AVX512, LADON_ISA_AVX512_VNNI, LADON_ISA_AVX512_BF16)) ==
         LADON_ISA_AVX512_BF16);
+  constexpr unsigned slow = bits(LADON_ISA_AVX512, LADON_ISA_AVX512_BF16) | c_kernel::slow_bfloat16;
+  CHECK(chosen_isa(LADON_ISA_CHOSEN, avx2 | slow) == LADON_ISA_AVX512);
+  CHECK(chosen_isa(LADON_ISA_CHOSEN, avx2 | slow | bits(LADON_ISA_AVX512_VNNI)) == LADON_ISA_AVX512_VNNI);
+  CHECK(chosen_isa(LADON_ISA_AVX512_BF16, avx2 | slow) == LADON_ISA_AVX512_BF16);
   CHECK(chosen_isa(LADON_ISA_CHOSEN, bits(LADON_ISA_NEON)) == LADON_ISA_NEON);
   CHECK(chosen_isa(LADON_ISA_CHOSEN, bits(LADON_ISA_NEON, LADON_ISA_NEON_DOT)) == LADON_ISA_NEON_DOT);
   CHECK(chosen_isa(LADON_ISA_CHOSEN, bits(LADON_ISA_NEON, LADON_ISA_NEON_DOT, LADON_ISA_NEON_I8MM)) ==
@@ -53,7 +57,7 @@ TEST_CASE("dispatch: the instruction sets of this machine") {
       bits(least, next, LADON_ISA_AVX512, LADON_ISA_AVX512_VNNI, LADON_ISA_AVX_VNNI, LADON_ISA_AVX512_BF16);
 #endif
   const unsigned found = c_kernel::detected_isas();
-  CHECK((found & ~all) == 0);
+  CHECK((found & ~(all | c_kernel::slow_bfloat16)) == 0);
   CHECK((found & bits(least)) != 0);
   // Code for AVX512_BF16 also uses AVX512_VNNI.
   if ((found & bits(LADON_ISA_AVX512_BF16)) != 0) CHECK((found & bits(LADON_ISA_AVX512_VNNI)) != 0);

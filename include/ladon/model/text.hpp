@@ -19,10 +19,12 @@ namespace LADON_NAMESPACE {
 
 // The layers for short texts, of `Stack`. They exist only if a shorter Encoder of the same model computes the same:
 // without types of the caller, masks, sinks, or a scale that depends on the number of tokens. DETERMINISTIC has only
-// one kind of layers.
+// one kind of layers. In products that convert bfloat16 weights to floats, rows of wide panels are faster.
 template <class Stack>
 struct ShortTexts {
-  static constexpr std::size_t tokens = detail::target::Current::short_text_tokens;
+  static constexpr bool converts_weights =
+      Stack::model.precision == PrecisionKind::bfloat16 && !detail::target::Current::multiplies_bfloat16;
+  static constexpr std::size_t tokens = converts_weights ? 0 : detail::target::Current::short_text_tokens;
   static constexpr ScoreKind score = Stack::model.score;
   static constexpr bool exist = tokens > 0 && tokens < Stack::shape.queries && !LADON_DETERMINISTIC &&
                                 std::is_same_v<Stack, Encoder<Stack::model>> && !Stack::model.layer_bias &&
