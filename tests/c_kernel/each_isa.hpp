@@ -26,14 +26,6 @@ bool runs_here() {
   return by<Run, W, O, Isa>(nullptr, nullptr, nullptr, nullptr, &options) != LADON_UNSUPPORTED_ISA;
 }
 
-// Returns whether a call with options.isa = `isa` runs the code for the instruction set `Isa`. This is the case if
-// `isa` equals `Isa`, or if `isa` is LADON_ISA_CHOSEN and this machine supports `Isa`. `Isa` must be the instruction
-// set that DISPATCH prefers to all others (src/c_kernel/cpu.hpp). The options of the kernel must have the member `isa`.
-template <auto Run, class W, class O, int Isa>
-bool calls_preferred(int isa) {
-  return isa == Isa || (isa == LADON_ISA_CHOSEN && runs_here<Run, W, O, Isa>());
-}
-
 // Calls f.operator()<Isa>() for each instruction set of DISPATCH.
 template <class F>
 void for_isas(F f) {

@@ -7,6 +7,7 @@
 #include "c_subject.hpp"
 #include "each_isa.hpp"
 #include "encoder_check.hpp"
+#include "preferred_isa.hpp"
 #include "weight_views.hpp"
 
 namespace ladon_test {

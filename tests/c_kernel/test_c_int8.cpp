@@ -19,6 +19,7 @@
 #include "c_subject.hpp"
 #include "each_isa.hpp"
 #include "encoder_check.hpp"
+#include "preferred_isa.hpp"
 #include "random.hpp"
 #include "weight_views.hpp"
 
