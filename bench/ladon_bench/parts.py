@@ -65,10 +65,19 @@ PARTS = [
     Part("minilm_bfloat16", ["bench", "minilm", "--precision", "bfloat16"],
          ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"],
          tables.minilm("minilm_bfloat16"), waits=True),
-    # The figures of another machine than those of "minilm".
+    # The figures of other machines than those of "peers", "minilm", "minilm_int8" and "minilm_bfloat16".
+    Part("peers_zen5", ["bench", "peers"],
+         [*QUICK, "--rounds", "7", "--patience", "5", "--kinds", "attention", "--masks", "full"],
+         tables.peers("peers_zen5"), waits=True, always=False),
     Part("minilm_zen5", ["bench", "minilm"],
          ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"], tables.minilm("minilm_zen5"),
          waits=True, always=False),
+    Part("minilm_int8_zen4", ["bench", "minilm", "--precision", "int8"],
+         ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"],
+         tables.minilm("minilm_int8_zen4"), waits=True, always=False),
+    Part("minilm_bfloat16_zen4", ["bench", "minilm", "--precision", "bfloat16"],
+         ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"],
+         tables.minilm("minilm_bfloat16_zen4"), waits=True, always=False),
     # For machines without AVX-512.
     Part("minilm_int8_avx2", ["bench", "minilm", "--precision", "int8", "--activation-bits", "7"],
          ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"],
