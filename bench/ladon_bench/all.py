@@ -1,6 +1,6 @@
 """all [--quick] [--patience SECONDS] [--only NAME ...] [--browser] [--browser_minilm] [--browser_int8]
-    [--browser_minilm_int8] [--browser_keywords] [--firmware] [--peers_zen5] [--minilm_zen5] [--minilm_int8_zen4]
-    [--minilm_bfloat16_zen4] [--minilm_int8_avx2] [--tables] [--check]
+    [--browser_minilm_int8] [--browser_keywords] [--firmware] [--peers_zen5] [--peers_int8_zen4] [--minilm_zen5]
+    [--minilm_int8_zen4] [--minilm_bfloat16_zen4] [--minilm_int8_avx2] [--tables] [--check]
 
 Runs every benchmark, writes figures/*.json and charts/*.svg, and rewrites the tables of bench/results.md,
 docs/comparison.md and README.md between their markers. A part that fails keeps the figures of its last run.

@@ -65,10 +65,13 @@ PARTS = [
     Part("minilm_bfloat16", ["bench", "minilm", "--precision", "bfloat16"],
          ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"],
          tables.minilm("minilm_bfloat16"), waits=True),
-    # The figures of other machines than those of "peers", "minilm", "minilm_int8" and "minilm_bfloat16".
+    # The figures of other machines than those of the parts without the name of a processor.
     Part("peers_zen5", ["bench", "peers"],
          [*QUICK, "--rounds", "7", "--patience", "5", "--kinds", "attention", "--masks", "full"],
          tables.peers("peers_zen5"), waits=True, always=False),
+    Part("peers_int8_zen4", ["bench", "peers", "--precision", "int8"],
+         [*QUICK, "--rounds", "7", "--patience", "5", "--masks", "full"], tables.peers("peers_int8_zen4"), waits=True,
+         always=False),
     Part("minilm_zen5", ["bench", "minilm"],
          ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"], tables.minilm("minilm_zen5"),
          waits=True, always=False),

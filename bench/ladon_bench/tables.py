@@ -171,10 +171,12 @@ MINILM_PARTS = {"float32": "minilm", "bfloat16": "minilm_bfloat16", "int8": "min
 
 
 def single_sentences(measured):
-    """Returns {tokens: row} for single sentences. The case of one mixed sentence repeats a length."""
+    """Returns {tokens: row} for single sentences that another library computes correctly. The case of one mixed
+    sentence repeats a length."""
     rows = {}
     for row in measured["rows"]:
-        if len(row["tokens"]) == 1 and all(one["way"] == minilm_tables.EACH for one in row["contestants"]):
+        if len(row["tokens"]) == 1 and all(one["way"] == minilm_tables.EACH for one in row["contestants"]) and \
+                figures.libraries_of(row):
             rows.setdefault(row["tokens"][0], row)
     return dict(sorted(rows.items()))
 
@@ -186,10 +188,10 @@ def fastest_library(row):
 def minilm_lengths(known):
     """Returns the table of Ladon's speed-up over the fastest other library by the tokens of a sentence."""
     rows = {precision: single_sentences(known[part]) for precision, part in MINILM_PARTS.items()}
-    counts = sorted(set.intersection(*map(set, rows.values())))
-    times = lambda row: figures.times_as_fast(figures.ladon_of(row), fastest_library(row))["median"]
+    counts = sorted(set.union(*map(set, rows.values())))
+    times = lambda row: f"{figures.times_as_fast(figures.ladon_of(row), fastest_library(row))['median']:.2f}"
     return table(["MiniLM, tokens", *map(str, counts)],
-                 [[precision, *(f"{times(by_count[count]):.2f}" for count in counts)]
+                 [[precision, *(times(by_count[count]) if count in by_count else "" for count in counts)]
                   for precision, by_count in rows.items()])
 
 
