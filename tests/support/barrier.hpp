@@ -1,4 +1,4 @@
-// A barrier for a team of threads, as docs/threads.md describes it. std::barrier is missing in some toolchains.
+// A barrier for a team of threads: std::barrier of g++ 12 for Windows (MinGW) never returns (docs/threads.md).
 #pragma once
 
 #include <condition_variable>
