@@ -198,6 +198,8 @@ TEST_CASE("bfloat16 products: rows of tokens") {
   check<5, 390, 16>(3);
   check<10, 1025, 3>(3);
   check<19, 100, 21>(3);
+  check<11, 390, 50>(3);  // quads of tokens (detail/vec/token_quads.hpp)
+  check<23, 264, 49>(3);
 }
 TEST_CASE("bfloat16 products: tiles of a matrix unit") {
   check<40, 96, 53>(3);

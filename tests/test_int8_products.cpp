@@ -140,6 +140,17 @@ TEST_CASE("int8 products: rows of tokens") {
   check<19, 100, 21>();
   check<38, 257, 33>();
 }
+// Quads of tokens (detail/vec/token_quads.hpp), in sums that end within four tuples. A block of W has 48 rows.
+TEST_CASE("int8 products: quads of tokens") {
+  check<7, 384, 50>();
+  check<9, 129, 48>();
+  check<12, 390, 5>();
+  check<17, 256, 23>();
+  check<23, 131, 97>();
+  check<24, 4096, 49>();  // rows that compete for one set of the L1 cache
+  check<43, 96, 100>();
+  check<52, 72, 51, 8, true>();
+}
 TEST_CASE("int8 products: tiles of a matrix unit") {
   check<40, 192, 53>();
   check<17, 64, 48>();

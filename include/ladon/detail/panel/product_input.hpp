@@ -60,6 +60,8 @@ struct alignas(64) LinearInput<Precision, Vectors, Tokens, MostFeatures, T> {
   static constexpr std::size_t tokens = Tokens;
   static constexpr PanelLayout layout = T;
   using MostRows = TokenRowForm<Vectors, T, float, MostFeatures>;
+  // Quads would convert bfloat16 weights again for each four tokens.
+  static constexpr bool in_quads = !std::is_same_v<Precision, precision::BFloat16>;
   float data[MostRows::most_tokens * MostRows::stride];
   TokenRows<float, T.panels(Tokens)> rows;
 
@@ -68,14 +70,17 @@ struct alignas(64) LinearInput<Precision, Vectors, Tokens, MostFeatures, T> {
                                       std::size_t active = all) noexcept {
     static_assert(Features <= MostFeatures);
     for (std::size_t p = first; p < first + count; ++p) {
-      const RowsOfPanel in_rows = rows_of_tokens<Simd, P, float, Features>(active - p * T.width());
+      const RowsOfPanel in_rows = rows_of_tokens<Simd, P, float, Features, in_quads>(active - p * T.width());
       rows.set(p, in_rows);
       if constexpr (may_have_token_rows<Simd, P, float, Features>) {
         using Form = TokenRowForm<Simd, P, float, Features>;
         static_assert(Form::most_tokens <= MostRows::most_tokens && Form::stride <= MostRows::stride);
-        if (in_rows.begin < in_rows.end) {
-          floats_to_rows<typename Simd::template Pack<P.lanes>, P, Form, Features>(
-              panels + p * Features * T.width() + in_rows.begin, in_rows.end - in_rows.begin, data);
+        const float* const from = panels + p * Features * T.width() + in_rows.begin;
+        if (in_rows.quads > 0) {
+          floats_to_quads<Simd, P, Features>(from, in_rows.quads, data);
+        } else if (in_rows.begin < in_rows.end) {
+          floats_to_rows<typename Simd::template Pack<P.lanes>, P, Form, Features>(from, in_rows.end - in_rows.begin,
+                                                                                   data);
         }
       }
     }
@@ -109,18 +114,8 @@ struct alignas(64) LinearInput<precision::BFloat16, Vectors, Tokens, MostFeature
           using Form = TokenRowForm<Simd, P, BFloat16, Features>;
           BFloat16* const to = data + p * stride;
           if (in_rows.begin > 0) round_packs<Pack, P.packs / 2, P.width(), Features>(panel, to);
-          if constexpr (Form::most_folded > 0) {
-            if (Form::folds(in_rows.end - in_rows.begin)) {
-              round_pack<typename Simd::template Pack<Form::most_folded>, P.width(), Features>(
-                  panel + in_rows.begin, TuplesOfHalves<Form, BFloat16>{to + Form::offset});
-              continue;
-            }
-          }
-          for (std::size_t t = in_rows.begin; t < in_rows.end; t += P.lanes) {
-            round_pack<Pack, P.width(), Features>(
-                panel + t, TuplesOfRows<Pack, Form, BFloat16>{to + Form::offset + (t - in_rows.begin) * Form::stride,
-                                                              in_rows.end - t});
-          }
+          for_packs_of_rows<Pack, P, Form>(
+              in_rows, to, [&](std::size_t t, auto&& rows) { round_pack<Pack, P.width(), Features>(panel + t, rows); });
           continue;
         }
       }
@@ -231,12 +226,10 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated, WeightBits>, Vecto
                                          float* to_parameters) noexcept {
     using Pack = typename Simd::template Pack<P.lanes>;
     using Form = TokenRowForm<Simd, P, Element, Features>;
-    for (std::size_t t = in_rows.begin; t < in_rows.end; t += P.lanes) {
-      quantise_pack<Bits, Element>(
-          PackFeatures<Pack, Features, P.width(), Rotated>{panel + t},
-          TuplesOfRows<Pack, Form, Element>{to + Form::offset + (t - in_rows.begin) * Form::stride, in_rows.end - t},
-          to_parameters + t);
-    }
+    for_packs_of_rows<Pack, P, Form>(in_rows, to, [&](std::size_t t, auto&& rows) {
+      quantise_pack<Bits, Element>(PackFeatures<Pack, Features, P.width(), Rotated>{panel + t}, rows,
+                                   to_parameters + t);
+    });
   }
 };
 

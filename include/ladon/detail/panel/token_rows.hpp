@@ -9,10 +9,8 @@
 //
 // Rows of floats, [tokens][registers][lanes], lie apart from the panels, which stay as they are.
 //
-// If a product needs two tiles for the rows, but half a register has a lane for each token, a panel of half a register
-// takes the place of the rows. Its registers have two tuples of each token, and lie where the registers of rows lie:
-//     panel of half a register                   [registers][2][lanes / 2][tuple_size]
-//     panel of half a register, of two packs     [registers][2][2][lanes / 2][tuple_size]
+// Where a product of quads of tokens takes less time (detail/vec/token_quads.hpp), quads take the place of the rows:
+//     [tuples / 4][quads][4 tokens][4 tuples][tuple_size]
 //
 // The input of a product stores for each panel which tokens are rows, so every product finds the same form.
 #pragma once
@@ -24,19 +22,21 @@
 #include <ladon/detail/panel/panels.hpp>
 #include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/vec/choose.hpp>
+#include <ladon/detail/vec/token_quads.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
 template <class Element>
 inline constexpr bool has_token_rows = vec::NativeVectors::template multiplies_token_rows<Element>;
 
-// The tokens of a panel that are rows: from `begin` to `end` - 1. With the tokens of a pack, `lanes`:
+// The tokens of a panel that are rows, or quads: from `begin` to `end` - 1. With the tokens of a pack, `lanes`:
 //     {0, 0}           none: lanes compute the whole panel
 //     {0, n}           all n tokens
 //     {lanes, n}       the tokens behind the first pack, which lanes compute
 //     {lanes, lanes}   none, and only the first pack has tokens
 struct RowsOfPanel {
   std::uint16_t begin = 0, end = 0;
+  std::uint16_t quads = 0;  // registers of four tokens each, or 0 if the tokens are rows
 };
 
 // For each panel.
@@ -67,6 +67,10 @@ struct WithTokenRows : PanelsView {
   LADON_INLINE constexpr const auto* row_data(std::size_t panel) const noexcept {
     return PanelsView::template panels_from<Features, Width>(panel).data + Form::offset;
   }
+  template <std::size_t Features, std::size_t Width>
+  LADON_INLINE constexpr const auto* quad_data(std::size_t panel) const noexcept {
+    return PanelsView::template panels_from<Features, Width>(panel).data;
+  }
 };
 // Products of weights whose rows are not contiguous need panels, so floats are both panels and rows.
 template <>
@@ -81,6 +85,10 @@ struct WithTokenRows<PanelsView> : PanelsView {
   }
   template <class, std::size_t, std::size_t>
   LADON_INLINE constexpr const float* row_data(std::size_t) const noexcept {
+    return data_of_rows;
+  }
+  template <std::size_t, std::size_t>
+  LADON_INLINE constexpr const float* quad_data(std::size_t) const noexcept {
     return data_of_rows;
   }
 };
@@ -130,15 +138,16 @@ struct TokenRowForm {
   static constexpr bool is_folded = apart && P.lanes < Simd::lanes;
   static constexpr bool too_short = apart && Features < Simd::fewest_row_floats;
   static constexpr std::size_t most_tokens = is_folded || too_short ? 0 : room < faster ? room : faster;
-  // Whether a panel of half a register takes the place of so many rows. Rows of weights that compete for one set of the
-  // L1 cache (tile_rows in detail/product/product_form.hpp) are read a few at a time.
-  static constexpr bool competes = Features * sizeof(Element) % target::Current::aliasing_bytes == 0;
-  static constexpr bool may_fold = Simd::template folds_token_rows<Element> && P.lanes == Simd::lanes && !competes;
-  static constexpr std::size_t most_folded = may_fold ? P.lanes / 2 : 0;
-  static constexpr bool folds(std::size_t tokens) noexcept {
-    return tokens > Simd::template row_tile_tokens<Element> && tokens <= most_folded;
-  }
-  static_assert(!apart || most_tokens == 0 || most_folded * Features <= most_tokens * stride, "the panel fits");
+  // Whether rows of weights compete for one set of the L1 cache (tile_rows in detail/product/product_form.hpp).
+  static constexpr bool rows_alias = Features * sizeof(Element) % target::Current::aliasing_bytes == 0;
+  // The most quads that the target multiplies, and that have room.
+  static constexpr std::size_t quad_steps = (tuples + 3) / 4;
+  static constexpr std::size_t room_for_quads = (apart ? most_tokens * stride : tuples * P.width()) / (quad_steps * 16);
+  static constexpr std::size_t most_quads = [] {
+    std::size_t quads = P.lanes == Simd::lanes ? room_for_quads : 0;
+    while (quads > 0 && !Simd::template are_quads<Element>(4 * quads)) --quads;
+    return quads;
+  }();
 };
 
 // Whether a panel of the layout P may have rows.
@@ -153,38 +162,59 @@ inline constexpr bool may_have_token_rows = [] {
 
 // Returns which of the `tokens` tokens of a panel of the layout P become rows, or that the panel is half full. A matrix
 // unit multiplies a panel in less time than rows of two tokens.
-template <class Simd, PanelLayout P, class Element, std::size_t Features>
+template <class Simd, PanelLayout P, class Element, std::size_t Features, bool Quads = true>
 LADON_INLINE constexpr RowsOfPanel rows_of_tokens(std::size_t tokens) noexcept {
   bool in_unit = false;
   if constexpr (Simd::Unit::template fits<Element, Features, P.lanes>) in_unit = Simd::Unit::ready();
   if constexpr (may_have_token_rows<Simd, P, Element, Features>) {
     using Form = TokenRowForm<Simd, P, Element, Features>;
-    constexpr std::size_t most = Form::most_tokens;
-    const std::size_t begin = P.packs == 2 && !Form::of_whole_panel && tokens > P.lanes ? P.lanes : 0;
+    constexpr bool quads = Quads && Form::most_quads > 0;
+    // Where quads take the tokens of two tiles of rows, more tokens are faster in lanes.
+    constexpr std::size_t tile = Simd::template row_tile_tokens<Element>;
+    constexpr bool one_tile = quads && tile < Form::most_tokens && Simd::template are_quads<Element>(tile + 3);
+    constexpr std::size_t most = one_tile ? tile : Form::most_tokens;
     constexpr std::size_t most_beyond = Simd::template most_rows_beyond_pack<Element>;
-    if (!in_unit && tokens <= P.width() && tokens - begin <= most && (begin == 0 || tokens - begin <= most_beyond)) {
-      return {static_cast<std::uint16_t>(begin), static_cast<std::uint16_t>(tokens)};
+    const bool fits = !in_unit && tokens <= P.width();
+    const std::size_t begin = P.packs == 2 && !Form::of_whole_panel && tokens > P.lanes ? P.lanes : 0;
+    const auto rows_from = [&](std::size_t first, std::size_t registers) {
+      return RowsOfPanel{static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(tokens),
+                         static_cast<std::uint16_t>(registers)};
+    };
+    if constexpr (quads) {
+      const std::size_t first = Form::apart ? begin : 0, registers = (tokens - first + 3) / 4;
+      if (fits && registers <= Form::most_quads && Simd::template are_quads<Element>(tokens - first)) {
+        return rows_from(first, registers);
+      }
     }
+    if (fits && tokens - begin <= most && (begin == 0 || tokens - begin <= most_beyond)) return rows_from(begin, 0);
   }
   if (P.halves_panels && tokens <= P.lanes) return {P.lanes, P.lanes};
   return {};
 }
 
-// Writes `tokens` tokens of a panel of floats as rows, or as a panel of half a register (Form::folds). The last
-// register of a row ends with zeros.
+// Writes `tokens` tokens of a panel of floats as rows. The last register of a row ends with zeros.
 template <class Pack, PanelLayout P, class Form, std::size_t Features>
 LADON_NOINLINE void floats_to_rows(const float* panel, std::size_t tokens, float* rows) noexcept {
-  if constexpr (Form::most_folded > 0) {
-    if (Form::folds(tokens)) {
-      for (std::size_t i = 0; i < Features; ++i) {
-        for (std::size_t t = 0; t < Form::most_folded; ++t) rows[i * Form::most_folded + t] = panel[i * P.width() + t];
-      }
-      return;
-    }
-  }
   from_panels<Pack, P, Features, Form::stride>(panel, tokens, rows);
   for (std::size_t t = 0; t < tokens; ++t) {
     for (std::size_t i = Features; i < Form::stride; ++i) rows[t * Form::stride + i] = 0.0f;
+  }
+}
+
+// The same for quads of tokens.
+template <class Simd, PanelLayout P, std::size_t Features>
+LADON_NOINLINE void floats_to_quads(const float* panel, std::size_t quads, float* to) noexcept {
+  using Dot = vec::QuadDot<float, typename Simd::template Pack<P.lanes>>;
+  for (std::size_t i = 0; i < Features; i += 4) {
+    for (std::size_t q = 0; q < quads; ++q, to += P.lanes) {
+      if (Features % 4 == 0 || i + 4 <= Features) {
+        Dot::gather(panel + i * P.width() + 4 * q, P.width()).store(to);
+      } else {
+        float rest[16] = {};
+        for (std::size_t j = 0; j < 4 * (Features - i); ++j) rest[j] = panel[(i + j / 4) * P.width() + 4 * q + j % 4];
+        Dot::gather(rest, 4).store(to);
+      }
+    }
   }
 }
 
@@ -231,20 +261,43 @@ struct TuplesOfRows {
   }
 };
 
-// A panel of half a register. Zeros follow an odd number of tuples.
-template <class Form, class Element>
-struct TuplesOfHalves {
-  static constexpr std::size_t half = Form::most_folded * Form::tuple_size;
-  Element* data;
-  LADON_INLINE Element* tuple(std::size_t i) const noexcept {
-    const std::size_t number = i / Form::tuple_size;
-    return data + (number / 2 * 2 * Form::spread + number % 2) * half;
-  }
-  LADON_INLINE void stored(std::size_t i) const noexcept {
-    if (Form::tuples % 2 == 0 || i / Form::tuple_size + 1 < Form::tuples) return;
-    Element* const missing = tuple(i + Form::tuple_size);
-    for (std::size_t j = 0; j < half; ++j) missing[j] = {};
+// Collects four tuples, and writes them as quads. Zeros follow the last tuple.
+template <class Pack, class Form, class Element>
+struct TuplesOfQuads {
+  static constexpr std::size_t lanes = Pack::lanes, tuple_size = Form::tuple_size;
+  using Dot = vec::QuadDot<Element, Pack>;
+  Element* data;      // the first register of the pack
+  std::size_t quads;  // of all packs
+  std::size_t of_pack;
+  alignas(64) Element collected[4 * lanes * tuple_size]{};
+
+  LADON_INLINE Element* tuple(std::size_t i) noexcept { return collected + i / tuple_size % 4 * lanes * tuple_size; }
+  LADON_INLINE void stored(std::size_t i) noexcept {
+    const std::size_t number = i / tuple_size, place = number % 4;
+    if (place < 3 && number + 1 < Form::tuples) return;
+    for (std::size_t j = (place + 1) * lanes * tuple_size; j < 4 * lanes * tuple_size; ++j) collected[j] = {};
+    const auto* const words = reinterpret_cast<const float*>(collected);
+    auto* const to = reinterpret_cast<float*>(data) + number / 4 * quads * lanes;
+    for (std::size_t q = 0; q < of_pack; ++q) Dot::gather(words + 4 * q, lanes).store(to + q * lanes);
   }
 };
+
+// Calls write(first, to) for each pack of the tokens of `in_rows`: `first` is its first token, and `to` a TuplesOfRows
+// or TuplesOfQuads. They lie in the memory of the panel, at `data`.
+template <class Pack, PanelLayout P, class Form, class Element>
+LADON_INLINE void for_packs_of_rows(RowsOfPanel in_rows, Element* data, auto write) noexcept {
+  for (std::size_t t = in_rows.begin; t < in_rows.end; t += P.lanes) {
+    const std::size_t done = t - in_rows.begin;
+    if constexpr (Form::most_quads > 0) {
+      if (in_rows.quads > 0) {
+        const std::size_t left = in_rows.quads - done / 4;
+        write(t, TuplesOfQuads<Pack, Form, Element>{data + done / 4 * P.lanes * Form::tuple_size, in_rows.quads,
+                                                    left < P.lanes / 4 ? left : P.lanes / 4});
+        continue;
+      }
+    }
+    write(t, TuplesOfRows<Pack, Form, Element>{data + Form::offset + done * Form::stride, in_rows.end - t});
+  }
+}
 
 }  // namespace LADON_NAMESPACE::detail

@@ -158,41 +158,6 @@ LADON_NOINLINE constexpr void product(Weights LADON_ARGUMENT w, In LADON_ARGUMEN
   for (; row < P::rows; row += Tiles::low) product_tile<P, Tiles::low>(w, row, in, panels, epilogue, reading);
 }
 
-// A product of panels whose registers are Spread registers apart.
-template <class Form, std::size_t Spread>
-struct SpreadForm : Form {
-  static constexpr std::size_t width = Spread * Form::width;
-};
-
-// The product of a panel of half a register (TokenRowForm::folds). Results are written for a whole register.
-template <class P, class Weights, class In, class Epilogue>
-LADON_NOINLINE void product_of_folded_rows(const Weights& w, const In& in, std::size_t panel,
-                                           const Epilogue& epilogue) noexcept {
-  using Simd = typename P::Simd;
-  using Matrix = decltype(w.weight);
-  using Lanes = LanesOf<In>;
-  using Form = TokenRowForm<Simd, P::layout, typename In::Element, P::inner>;
-  using Half = ProductForm<Simd, panel_layout<Simd>(Form::most_folded), 1, P::rows, P::inner>;
-  using Pack = typename Half::Pack;
-  const auto* const x = in.template row_data<Form, P::inner, P::width>(panel);
-  const std::size_t token = in.rows[panel].begin;
-  const auto& store = epilogue.without_later_transform();
-  for_row_tiles<P::rows, tile_rows<Half, Matrix, Lanes>>([&]<std::size_t R>(std::size_t first) LADON_TILE_LAMBDA {
-    using Dot = decltype(dot_of_tile<Half, R, Matrix, Lanes>());
-    MicroKernel<Dot, R, 1> tile([](std::size_t, std::size_t) LADON_INLINE_LAMBDA { return Dot::zero(); });
-    auto weights = weights_of_tile<Half, R, Lanes>(w.weight.rows_from(first));
-    weights.template multiply<SpreadForm<Half, Form::spread>>(tile, x, {true, true, first + 2 * R <= P::rows});
-    LADON_UNROLLED_FOR(r, R) {
-      const Pack start = w.bias.template start<Pack>(panel, first + r, token / Pack::lanes);
-      store(panel, first + r, token / P::layout.lanes, Dot::Fold::with_zeros(Dot::unfold(tile.sum[r][0], start)));
-    }
-    if constexpr (Epilogue::transforms_later) {
-      const auto rows = epilogue.of_tile(panel, first);
-      transform_rows<Pack, 1, P::width>(rows.transform, rows.out + token, R);
-    }
-  });
-}
-
 // Calls block.operator()<R>(first_row) for blocks of R rows of W: so few that they stay in the L2 cache, and whole
 // tiles of most layouts and of a matrix unit. The last block also has the rows that fill no block.
 template <class Matrix, std::size_t Rows, std::size_t Inner>
@@ -205,19 +170,6 @@ LADON_INLINE constexpr void for_row_blocks(auto block) noexcept {
     for (std::size_t row = 0; row < last; row += rows) block.template operator()<rows>(row);
   }
   block.template operator()<Rows - last>(last);
-}
-
-// The product of the rows of the last panel.
-template <class P, class Weights, class In, class Epilogue>
-LADON_INLINE void product_of_last_rows(const Weights& w, const In& in, std::size_t last,
-                                       const Epilogue& epilogue) noexcept {
-  using Form = TokenRowForm<typename P::Simd, P::layout, typename In::Element, P::inner>;
-  if constexpr (Form::most_folded > 0) {
-    if (Form::folds(in.rows[last].end - in.rows[last].begin)) {
-      return product_of_folded_rows<P>(w, in, last, epilogue);
-    }
-  }
-  product_of_token_rows<typename P::Simd, P::layout, P::inner>(w, P::rows, in, last, epilogue);
 }
 
 // A product of panels, of which the last one may be computed apart (RowsOfPanel). All parts multiply a block of W
@@ -235,7 +187,8 @@ LADON_INLINE constexpr void product_in_blocks(const Weights& w, In in, std::size
   const RowsOfPanel part = in.rows[last];
   const bool has_rows = reads_rows && part.begin < part.end;
   if constexpr (reads_rows) {
-    if (has_rows && part.begin == 0 && last == 0) return product_of_last_rows<P>(w, in, last, epilogue);
+    if (has_rows && part.begin == 0 && last == 0)
+      return product_of_token_rows<Simd, layout, P::inner>(w, P::rows, in, last, epilogue);
   }
   // What lanes compute of the last panel: nothing, its first pack, or all packs.
   const bool fits_first_pack = P::packs == 2 && part.end > 0 && part.end <= layout.lanes;
@@ -254,7 +207,7 @@ LADON_INLINE constexpr void product_in_blocks(const Weights& w, In in, std::size
       }
     }
     if constexpr (reads_rows) {
-      if (has_rows) product_of_last_rows<ProductForm<Simd, layout, P::packs, R, P::inner>>(block, in, last, to);
+      if (has_rows) product_of_token_rows<Simd, layout, P::inner>(block, R, in, last, to);
     }
   });
 }

@@ -15,8 +15,11 @@
 #include <ladon/detail/panel/product_input.hpp>
 #include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/product/epilogue.hpp>
+#include <ladon/detail/product/tile.hpp>
+#include <ladon/detail/product/tile_weights.hpp>
 #include <ladon/detail/vec/choose.hpp>
 #include <ladon/detail/vec/row_dot.hpp>
+#include <ladon/detail/vec/token_quads.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
@@ -126,26 +129,91 @@ LADON_INLINE Pack int8_result(const auto& w, std::size_t row, auto in, std::size
   return fma(sum.to_float(), scale * Pack::broadcast(w.scale[row]), Pack::broadcast(w.bias[row]));
 }
 
-// The product of the tokens of one panel that are rows. `rows` are those of W.
+template <std::size_t Quads, std::size_t Inner>
+struct QuadForm {
+  static constexpr std::size_t packs = Quads, width = 4 * Quads, inner = Inner;
+};
+
+// Computes the sums of R rows of W and Quads registers of quads: sums [R][MostTokens].
+template <class Dot, std::size_t R, std::size_t Quads, std::size_t Inner, std::size_t MostTokens, class Matrix,
+          class Feature>
+LADON_NOINLINE void multiply_quads(Matrix w, const Feature* x, float* sums) noexcept {
+  MicroKernel<Dot, R, Quads> tile([](std::size_t, std::size_t) LADON_INLINE_LAMBDA { return Dot::zero(); });
+  WeightsInPlace<Matrix>{w}.template multiply<QuadForm<Quads, Inner>>(tile, x, {true, true, true});
+  LADON_UNROLLED_FOR(r, R) {
+    LADON_UNROLL
+    for (std::size_t q = 0; q < Quads; q += 4) {
+      typename Dot::Sums sum[4];
+      LADON_UNROLLED_FOR(i, 4) sum[i] = q + i < Quads ? tile.sum[r][q + i] : Dot::zero();
+      Dot::sums_of_tokens(sum).store(sums + r * MostTokens + 4 * q);
+    }
+  }
+}
+
+// Computes the sums of `rows` rows of W and `quads` quads: sums [rows][MostTokens].
+template <class Simd, class Feature, class Form, std::size_t Inner, std::size_t MostTokens, class Matrix>
+LADON_NOINLINE void sums_of_quads(Matrix w, std::size_t rows, const Feature* x, std::size_t quads,
+                                  float* sums) noexcept {
+  using Dot = vec::QuadDot<Feature, typename Simd::template Pack<Simd::lanes>>;
+  const auto multiply = [&]<std::size_t N>(auto self) LADON_INLINE_LAMBDA -> void {
+    if constexpr (Simd::template are_quads<Feature>(4 * N)) {
+      constexpr std::size_t most = target::Current::most_aliasing_rows;
+      constexpr std::size_t tile = Form::rows_alias && 24 / N > most ? most : 24 / N;
+      if (quads == N) {
+        std::size_t r = 0;
+        for (; r + tile <= rows; r += tile) {
+          multiply_quads<Dot, tile, N, Inner, MostTokens>(w.rows_from(r), x, sums + r * MostTokens);
+        }
+        for (; r < rows; ++r) multiply_quads<Dot, 1, N, Inner, MostTokens>(w.rows_from(r), x, sums + r * MostTokens);
+        return;
+      }
+    }
+    if constexpr (N > 1) self.template operator()<N - 1>(self);
+  };
+  multiply.template operator()<Form::most_quads>(multiply);
+}
+
+// The product of the tokens of one panel that are rows or quads. `rows` are those of W.
 template <class Simd, PanelLayout T, std::size_t Inner, class Weights, class In, class Epilogue>
 LADON_NOINLINE void product_of_token_rows(Weights w, std::size_t rows, In in, std::size_t panel,
                                           const Epilogue& epilogue) noexcept {
   using Element = typename In::Element;
   using Form = TokenRowForm<Simd, T, Element, Inner>;
   using Pack = typename Simd::template Pack<T.lanes>;
-  constexpr std::size_t block = Simd::lanes, width = (Form::most_tokens + T.lanes - 1) / T.lanes * T.lanes;
+  // Blocks of whole tiles. The last block of quads begins earlier, where it has whole tiles.
+  constexpr bool has_quads = Form::most_quads > 0 && sizeof(Element) == sizeof(typename decltype(w.weight)::Element);
+  constexpr std::size_t block = has_quads ? 3 * Simd::lanes : Simd::lanes;
+  constexpr std::size_t most = has_quads && !Form::apart ? T.width() : Form::most_tokens;
+  constexpr std::size_t width = (most + T.lanes - 1) / T.lanes * T.lanes;
   const RowsOfPanel in_rows = in.rows[panel];
   const Element* const x = in.template row_data<Form, Inner, T.width()>(panel);
   const auto& store = epilogue.without_later_transform();
   alignas(64) float sums[block * width];
   for (std::size_t row = 0; row < rows; row += block) {
     const std::size_t count = rows - row < block ? rows - row : block;
-    sums_of_token_rows<Simd, Element, Pack, width, Inner, Form::stride, Form::spread>(
-        w.weight.rows_from(row).data, decltype(w.weight)::row_stride, count, x, in_rows.end - in_rows.begin, sums);
+    std::size_t before = 0;  // rows of the block that are finished already
+    bool multiplied = false;
+    if constexpr (has_quads) {
+      if (in_rows.quads > 0) {
+        if (rows >= block) before = block - count;
+        sums_of_quads<Simd, Element, Form, Inner, width>(w.weight.rows_from(row - before), before + count,
+                                                         in.template quad_data<Inner, T.width()>(panel), in_rows.quads,
+                                                         sums);
+        multiplied = true;
+      }
+    }
+    if (!multiplied) {
+      for (std::size_t r = 0; r < count; r += Simd::lanes) {
+        const std::size_t left = count - r < Simd::lanes ? count - r : Simd::lanes;
+        sums_of_token_rows<Simd, Element, Pack, width, Inner, Form::stride, Form::spread>(
+            w.weight.rows_from(row + r).data, decltype(w.weight)::row_stride, left, x, in_rows.end - in_rows.begin,
+            sums + r * width);
+      }
+    }
     for (std::size_t t = in_rows.begin; t < in_rows.end; t += T.lanes) {
       const std::size_t pack = t / T.lanes;
       for (std::size_t r = 0; r < count; ++r) {
-        const Pack sum = Pack::load(sums + r * width + t - in_rows.begin);
+        const Pack sum = Pack::load(sums + (before + r) * width + t - in_rows.begin);
         if constexpr (is_quantised<In>) {
           store(panel, row + r, pack, int8_result<T.width()>(w, row + r, in, panel, pack, sum));
         } else {

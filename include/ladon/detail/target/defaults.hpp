@@ -119,8 +119,11 @@ struct Defaults {
   static constexpr std::size_t most_rows_beyond_pack = unlimited;
   template <class Element>
   static constexpr bool has_rows_of_whole_panel = false;
+  // Whether so many tokens of a panel, or behind its first pack, become quads (detail/vec/token_quads.hpp).
   template <class Element>
-  static constexpr bool folds_token_rows = false;        // TokenRowForm::folds
+  static constexpr bool are_quads(std::size_t) noexcept {
+    return false;
+  }
   static constexpr std::size_t fewest_row_floats = 256;  // products of shorter rows would only compile longer
 
   // Texts of at most so many tokens have layers of their own (ladon/model/text.hpp).

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quads of tokens: a register holds four tuples of each of four tokens, so that one load of four tuples of weights
+// multiplies four tokens:
+//     lane 4 t + i    tuple i of token t
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include <ladon/detail/vec/choose.hpp>
+#include <ladon/detail/vec/row_dot.hpp>
+
+namespace LADON_NAMESPACE::detail::vec {
+
+// A dot of a tile (detail/product/tile_dots.hpp), whose packs are registers of quads.
+template <class Feature, class Pack>
+struct QuadDot;
+
+#if LADON_HAS_XSIMD && LADON_HAS_SHUFFLE && defined(__AVX512F__)
+template <class Feature, class PackType>
+  requires(PackType::lanes == 16)
+struct QuadDot<Feature, PackType> : RowDotRegister<Feature, PackType> {
+  using Row = RowDotRegister<Feature, PackType>;
+  using Pack = PackType;
+  using Sums = typename Row::Sums;
+  using Features = typename Row::Register;
+  static constexpr std::size_t rows = 1, tuple_size = 4 * Row::features / Pack::lanes, features = tuple_size;
+  static constexpr bool hides_count = false;
+
+  template <std::size_t Width, std::size_t First, std::size_t Packs>
+  static LADON_INLINE void load(const Feature* registers, Features (&x)[Packs]) noexcept {
+    LADON_UNROLLED_FOR(v, Packs) x[v] = Row::load(registers + v * Row::features);
+  }
+  template <class Matrix>
+  static LADON_INLINE Features weights(Matrix w) noexcept {
+    const Pack all(_mm512_broadcast_f32x4(_mm_loadu_ps(reinterpret_cast<const float*>(w.data))));
+    if constexpr (Row::floats) {
+      return keep_in_register(all);
+    } else {
+      return hidden(ladon::bit_cast<Features>(all.batch));
+    }
+  }
+  // Returns a register of quads, from rows of tuples of 16 tokens, `stride` words apart.
+  static LADON_INLINE Pack gather(const float* tuples, std::size_t stride) noexcept {
+    const auto quad = [&](std::size_t i) LADON_INLINE_LAMBDA { return _mm_loadu_ps(tuples + i * stride); };
+    __m512 all = _mm512_castps128_ps512(quad(0));
+    all = _mm512_insertf32x4(all, quad(1), 1);
+    all = _mm512_insertf32x4(all, quad(2), 2);
+    return transposed(Pack(_mm512_insertf32x4(all, quad(3), 3)));
+  }
+  // Returns the sums of 16 tokens from those of four registers.
+  static LADON_INLINE Pack sums_of_tokens(const Sums (&sum)[4]) noexcept { return transposed(Row::add_quads(sum)); }
+
+ private:
+  // Lane 4 i + j becomes lane 4 j + i.
+  static LADON_INLINE Pack transposed(const Pack& a) noexcept {
+    return [&]<std::size_t... J>(std::index_sequence<J...>) {
+      return shuffle<(J % 4 * 4 + J / 4)...>(a, a);
+    }(LaneIndices<Pack>{});
+  }
+};
+#endif
+
+}  // namespace LADON_NAMESPACE::detail::vec
