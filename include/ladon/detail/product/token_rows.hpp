@@ -116,18 +116,39 @@ LADON_NOINLINE void sums_of_token_rows(const Weight* w, std::size_t row_stride, 
   }
 }
 
-// Converts the integer sums of a row and a pack of tokens, given as bits, to results (finish_tile in product.hpp).
-template <std::size_t Width, class Pack>
-LADON_INLINE Pack int8_result(const auto& w, std::size_t row, auto in, std::size_t panel, std::size_t pack,
-                              const Pack& bits) noexcept {
-  auto sum = vec::IntegerSums<Pack>::of_bits(bits);
-  if constexpr (vec::holds_zero_point<typename decltype(in)::Element>) {
-    const Pack zero = Pack::load(in.template zero<Width>(panel) + pack * Pack::lanes);
-    sum = vec::IntegerSums<Pack>::negative_products(zero, w.row_sum[row]) + sum;
+// Converts the sums of a row of W and a pack of tokens, given as bits, to results (finish_tile in product.hpp). The
+// parameters of the tokens are read once: after each store, the compiler would read them again.
+template <std::size_t Width, class Pack, class Weights, class In>
+struct RowResults {
+  const Weights& w;
+  Pack scale, zero;
+
+  LADON_INLINE RowResults(const Weights& weights, const In& in, std::size_t panel, std::size_t pack) noexcept
+      : w(weights), scale(Pack::load(in.template scale<Width>(panel) + pack * Pack::lanes)), zero(scale) {
+    if constexpr (vec::holds_zero_point<typename In::Element>) {
+      zero = Pack::load(in.template zero<Width>(panel) + pack * Pack::lanes);
+    }
   }
-  const Pack scale = Pack::load(in.template scale<Width>(panel) + pack * Pack::lanes);
-  return fma(sum.to_float(), scale * Pack::broadcast(w.scale[row]), Pack::broadcast(w.bias[row]));
-}
+  LADON_INLINE Pack operator()(std::size_t row, const Pack& bits) const noexcept {
+    auto sum = vec::IntegerSums<Pack>::of_bits(bits);
+    if constexpr (vec::holds_zero_point<typename In::Element>) {
+      sum = vec::IntegerSums<Pack>::negative_products(zero, w.row_sum[row]) + sum;
+    }
+    return fma(sum.to_float(), scale * Pack::broadcast(w.scale[row]), Pack::broadcast(w.bias[row]));
+  }
+};
+template <std::size_t Width, class Pack, class Weights, class In>
+  requires(!is_quantised<In>)
+struct RowResults<Width, Pack, Weights, In> {
+  const Weights& w;
+  std::size_t panel, pack;
+
+  LADON_INLINE RowResults(const Weights& weights, const In&, std::size_t in_panel, std::size_t in_pack) noexcept
+      : w(weights), panel(in_panel), pack(in_pack) {}
+  LADON_INLINE Pack operator()(std::size_t row, const Pack& sum) const noexcept {
+    return w.bias.template start<Pack>(panel, row, pack) + sum;
+  }
+};
 
 template <std::size_t Quads, std::size_t Inner>
 struct QuadForm {
@@ -212,13 +233,9 @@ LADON_NOINLINE void product_of_token_rows(Weights w, std::size_t rows, In in, st
     }
     for (std::size_t t = in_rows.begin; t < in_rows.end; t += T.lanes) {
       const std::size_t pack = t / T.lanes;
+      const RowResults<T.width(), Pack, Weights, In> result(w, in, panel, pack);
       for (std::size_t r = 0; r < count; ++r) {
-        const Pack sum = Pack::load(sums + (before + r) * width + t - in_rows.begin);
-        if constexpr (is_quantised<In>) {
-          store(panel, row + r, pack, int8_result<T.width()>(w, row + r, in, panel, pack, sum));
-        } else {
-          store(panel, row + r, pack, w.bias.template start<Pack>(panel, row + r, pack) + sum);
-        }
+        store(panel, row + r, pack, result(row + r, Pack::load(sums + (before + r) * width + t - in_rows.begin)));
       }
       if constexpr (Epilogue::transforms_later) {
         const auto block_of_panel = epilogue.of_tile(panel, row);
