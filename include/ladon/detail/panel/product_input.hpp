@@ -114,8 +114,9 @@ struct alignas(64) LinearInput<precision::BFloat16, Vectors, Tokens, MostFeature
           using Form = TokenRowForm<Simd, P, BFloat16, Features>;
           BFloat16* const to = data + p * stride;
           if (in_rows.begin > 0) round_packs<Pack, P.packs / 2, P.width(), Features>(panel, to);
-          for_packs_of_rows<Pack, P, Form>(
-              in_rows, to, [&](std::size_t t, auto&& rows) { round_pack<Pack, P.width(), Features>(panel + t, rows); });
+          for_packs_of_rows<Pack, P, Form>(in_rows, to, [&](std::size_t t, auto&& tuples) {
+            round_pack<Pack, P.width(), Features>(panel + t, tuples);
+          });
           continue;
         }
       }
@@ -226,8 +227,8 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated, WeightBits>, Vecto
                                          float* to_parameters) noexcept {
     using Pack = typename Simd::template Pack<P.lanes>;
     using Form = TokenRowForm<Simd, P, Element, Features>;
-    for_packs_of_rows<Pack, P, Form>(in_rows, to, [&](std::size_t t, auto&& rows) {
-      quantise_pack<Bits, Element>(PackFeatures<Pack, Features, P.width(), Rotated>{panel + t}, rows,
+    for_packs_of_rows<Pack, P, Form>(in_rows, to, [&](std::size_t t, auto&& tuples) {
+      quantise_pack<Bits, Element>(PackFeatures<Pack, Features, P.width(), Rotated>{panel + t}, tuples,
                                    to_parameters + t);
     });
   }
