@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of a weight matrix and a few tokens that lie in rows (detail/panel/token_rows.hpp). A lane holds products
-// of neighbouring features, so no lane is idle, whatever the number of tokens is:
-//     tile     up to row_tile_tokens tokens and 4 rows of W: sums stay in registers, and their lanes are added last
-//     block    as many rows of W as a register has lanes: the sums [tokens][rows] are transposed to panels
+// The product of a weight matrix and a few tokens that lie in rows or quads (detail/panel/token_rows.hpp). A lane holds
+// products of neighbouring features, so no lane is idle, whatever the number of tokens is:
+//     tile     up to row_tile_tokens tokens and 4 rows of W, or all quads and several rows of W. Sums stay in
+//              registers, and their lanes are added last
+//     block    rows of W whose sums become panels: as many as a register has lanes, or with quads 48
 //
 // Integer sums are exact, so int8 results are those of panels. W is read in place, in rows.
 #pragma once
@@ -179,7 +180,8 @@ LADON_NOINLINE void sums_of_quads(Matrix w, std::size_t rows, const Feature* x, 
   const auto multiply = [&]<std::size_t N>(auto self) LADON_INLINE_LAMBDA -> void {
     if constexpr (Simd::template are_quads<Feature>(4 * N)) {
       constexpr std::size_t most = target::Current::most_aliasing_rows;
-      constexpr std::size_t tile = Form::rows_alias && 24 / N > most ? most : 24 / N;
+      constexpr std::size_t fit = 24 / N;  // with the quads and a register of weights, at most 31 registers
+      constexpr std::size_t tile = Form::rows_alias && fit > most ? most : fit;
       if (quads == N) {
         std::size_t r = 0;
         for (; r + tile <= rows; r += tile) {
