@@ -169,8 +169,8 @@ struct DecoderLayer {
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_DECODER_OPTIONS, run, "x, memory, weights, y, workspace, options, maps", Input,
                         MemoryInput, const Weights&, Output, detail::AnyMemory<Shared, Scratch>);
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_DECODER_OPTIONS, extend,
-                        "x, cache, memory, weights, y, workspace, options, maps", Input, Cache&, const MemoryCache&,
-                        const Weights&, Output, detail::AnyMemory<ExtendShared, ExtendScratch>);
+                        "x, cache, memory, weights, y, cached workspace, options, maps", Input, Cache&,
+                        const MemoryCache&, const Weights&, Output, detail::AnyMemory<ExtendShared, ExtendScratch>);
 
   // The members from here on are for stacks (stack.hpp).
   template <class Packs>
@@ -269,8 +269,8 @@ struct Decoder : Stack<DecoderLayer<M.one_layer(), Masks, Layout, Score, Positio
                         MemoryInput, const Weights&, Output,
                         detail::AnyMemory<typename Base::Shared, typename Base::Scratch>);
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_DECODER_OPTIONS, extend,
-                        "x, caches, memory, weights, y, workspace, options, maps", Input, Caches&, const MemoryCaches&,
-                        const Weights&, Output,
+                        "x, caches, memory, weights, y, cached workspace, options, maps", Input, Caches&,
+                        const MemoryCaches&, const Weights&, Output,
                         detail::AnyMemory<typename Base::ExtendShared, typename Base::ExtendScratch>);
 };
 

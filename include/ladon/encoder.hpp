@@ -118,8 +118,8 @@ struct EncoderLayer {
 
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, run, "x, weights, y, workspace, options, map", Input, const Weights&,
                         Output, detail::AnyMemory<Shared, Scratch>);
-  LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, extend, "x, cache, weights, y, workspace, options, map", Input, Cache&,
-                        const Weights&, Output, detail::AnyMemory<ExtendShared, ExtendScratch>);
+  LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, extend, "x, cache, weights, y, cached workspace, options, map", Input,
+                        Cache&, const Weights&, Output, detail::AnyMemory<ExtendShared, ExtendScratch>);
 
   // The members from here on are for stacks (stack.hpp).
   template <class Packs>

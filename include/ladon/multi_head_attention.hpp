@@ -210,9 +210,9 @@ struct MultiHeadAttention {
   LADON_REJECT_OPTIONS(LADON_MISTAKEN_OPTIONS, project_keys, Context, const Weights&, Cache&, const KeyWorkspace&);
   LADON_REJECT_OPTIONS(LADON_MISTAKEN_OPTIONS, project_keys, Context, ValueContext, const Weights&, Cache&,
                        const KeyWorkspace&);
-  LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, attend, "x, cache, weights, y, workspace, options, map", Queries,
+  LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, attend, "x, cache, weights, y, cached workspace, options, map", Queries,
                         const Cache&, const Weights&, Output, const CachedWorkspace&);
-  LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, extend, "x, cache, weights, y, workspace, options, map", Queries,
+  LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, extend, "x, cache, weights, y, cached workspace, options, map", Queries,
                         Cache&, const Weights&, Output, detail::AnyMemory<ExtendShared, ExtendScratch>);
 
  private:

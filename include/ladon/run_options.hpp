@@ -88,7 +88,7 @@ struct Capture {
 #define LADON_MISTAKEN_OPTIONS                                                                                         \
   "ladon: an option is unknown or misplaced. The options are {.tokens, .queries, .keys, .mask, .sinks, .position}, "   \
   "in this order; .mask and .position take the members of Data of the mask and of the position encoding, and a table " \
-  "is given by its address, as in {.position = {.table = &table}}"
+  "is given by its address, as in {.position = {.table = &table}}. The model must have the mask: see its .mask"
 #define LADON_REJECT_OPTIONS(message, function, ...) LADON_REJECT(message) function(__VA_ARGS__, ...) LADON_REJECTED
 #define LADON_REJECT_MISTAKES(message, function, arguments, ...) \
   LADON_REJECT_OPTIONS(message, function, __VA_ARGS__);          \

@@ -82,7 +82,7 @@ struct Stack {
 
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, run, "x, weights, y, workspace, options, maps", Input, const Weights&,
                         Output, detail::AnyMemory<Shared, Scratch>);
-  LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, extend, "x, caches, weights, y, workspace, options, maps", Input,
+  LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, extend, "x, caches, weights, y, cached workspace, options, maps", Input,
                         Caches&, const Weights&, Output, detail::AnyMemory<ExtendShared, ExtendScratch>);
 
  protected:

@@ -67,7 +67,9 @@ struct TensorView {
  private:
   template <std::size_t Given>
   static constexpr void check_extent() noexcept {
-    static_assert(Given == size, "ladon: the array has Given numbers, but the view needs the product of Extents");
+    static_assert(
+        Given == size,
+        "ladon: the array has Given numbers, but the tensor TensorView<T, Extents...> has the product of Extents");
   }
   template <class U, std::size_t N>
   static constexpr auto first(U (&array)[N]) noexcept {

@@ -1,4 +1,4 @@
-// must print: ladon: the array has Given numbers, but the view needs the product of Extents
+// must print: ladon: the array has Given numbers, but the tensor TensorView<T, Extents...> has the product of Extents
 // must print: 3 == 6
 #include <cstdint>
 

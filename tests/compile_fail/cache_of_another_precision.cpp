@@ -1,4 +1,4 @@
-// must print: ladon: the arguments of extend are (x, cache, weights, y, workspace, options, map), in this order
+// must print: ladon: the arguments of extend are (x, cache, weights, y, cached workspace, options, map), in this order
 // must print: another type
 #include <ladon/ladon.hpp>
 

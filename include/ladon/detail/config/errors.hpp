@@ -167,6 +167,6 @@ concept ToConst = std::is_same_v<std::remove_pointer_t<Pointer>, const T>;
   "ladon: a mask has elements of std::uint8_t, not bool; 1 shows a key, 0 hides it: store std::uint8_t, or " \
   "give reinterpret_cast<const std::uint8_t*>(mask)"
 #define LADON_MISTAKEN_CONST "ladon: the call writes this array, so the array must not be const"
-#define LADON_MISTAKEN_ELEMENTS                                                                                 \
-  "ladon: an array with elements of another type: tensors are float, masks std::uint8_t or std::uint32_t, and " \
-  "int8 weights std::int8_t: convert the elements first"
+#define LADON_MISTAKEN_ELEMENTS                                                                                     \
+  "ladon: an array with elements of another type: tensors are float, masks std::uint8_t or std::uint32_t. Weights " \
+  "have the type of the model's .precision: convert the elements, or choose their precision"
