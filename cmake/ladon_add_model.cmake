@@ -12,6 +12,7 @@
 #   TOKENS <n>        the largest number of tokens of a call
 #   PRECISION float32|bfloat16|int8|rotated_int8|int4|rotated_int4      of the weights of linear maps
 #   ACTIVATION_BITS 8|7      with weights of 8 or 4 bits, the bits of the inputs of the layers' products
+#   CACHE_PRECISION float32|bfloat16|int8    the keys and values in the memory of a text; for models that write texts
 #   BUDGET <percent>, KEEP <regex>...    with int4 or rotated_int4: 8 bits for some linear maps (docs/precision.md)
 #   WEIGHTS inside|mapped    whether the library contains the weights, or <name>_start gets them from the program
 #   CHECK <io.safetensors>    the build computes the recorded inputs given.<input>, and fails if the results differ from
@@ -38,11 +39,11 @@ function(ladon_add_model NAME)
   ladon_kernel_check_project()
   ladon_kernel_refuse("the target ${NAME} exists; allowed: another name" TARGET ${NAME} OR TARGET ${NAME}_header)
   set(given_arguments "${ARGN}")
-  set(values FOLDER SOURCES IMAGE TOKENS PRECISION ACTIVATION_BITS BUDGET WEIGHTS CHECK ARCH OPTIMIZE)
+  set(values FOLDER SOURCES IMAGE TOKENS PRECISION ACTIVATION_BITS CACHE_PRECISION BUDGET WEIGHTS CHECK ARCH OPTIMIZE)
   ladon_kernel_check_once(${values})
   cmake_parse_arguments(arg "DISPATCH" "${values}" "KEEP" ${ARGN})
   foreach(choice "WEIGHTS inside|mapped" "PRECISION float32|bfloat16|int8|rotated_int8|int4|rotated_int4"
-          "ACTIVATION_BITS 8|7")
+          "ACTIVATION_BITS 8|7" "CACHE_PRECISION float32|bfloat16|int8")
     string(REGEX MATCH "([A-Z_]+) (([^|]+).*)" found ${choice})
     set(argument ${CMAKE_MATCH_1}) # if() sets CMAKE_MATCH_1 again
     set(allowed ${CMAKE_MATCH_2})
@@ -69,6 +70,8 @@ function(ladon_add_model NAME)
     set(problem "ACTIVATION_BITS 7 needs PRECISION int8, int4, rotated_int8 or rotated_int4")
   elseif(arg_ACTIVATION_BITS EQUAL 7 AND DEFINED arg_SOURCES)
     set(problem "ACTIVATION_BITS goes with FOLDER alone; for SOURCES, give ladon-import the option --activation-bits")
+  elseif(DEFINED arg_SOURCES AND NOT arg_CACHE_PRECISION STREQUAL float32)
+    set(problem "CACHE_PRECISION goes with FOLDER alone; for SOURCES, give ladon-import the option --cache-precision")
   endif()
   if(problem)
     message(FATAL_ERROR "ladon_add_model(${NAME}): ${problem}")
@@ -145,6 +148,9 @@ macro(ladon_model_sources)
   else()
     ladon_model_tool(tool)
     set(options --name ${NAME} --precision ${arg_PRECISION})
+    if(NOT arg_CACHE_PRECISION STREQUAL float32) # which models without texts have
+      list(APPEND options --cache-precision ${arg_CACHE_PRECISION})
+    endif()
     if(arg_ACTIVATION_BITS EQUAL 7)
       list(APPEND options --activation-bits 7)
     endif()

@@ -58,18 +58,22 @@ std::string model_text(const Model& model, PrecisionKind precision) {
   return text;
 }
 
-std::string namespace_of(const Stack& stack, PrecisionKind precision, bool writes_texts) {
+std::string namespace_of(const Stack& stack, const Choices& choices, bool writes_texts) {
   std::string text = "namespace " + stack.name + " {\n\ninline constexpr ladon::Model model" +
-                     model_text(stack.model, precision) +
+                     model_text(stack.model, choices.precision) +
                      ";\nusing Stack = ladon::" + (stack.attends_memory ? "Decoder" : "Encoder") + "<model>;\n";
   if (!stack.rotary.empty())
     text += "using RotaryTable = ladon::RotaryTable<" + text_of(stack.model.position.positions) + ", " +
             text_of(stack.model.position.width) + ">;\n";
-  if (writes_texts)
+  if (writes_texts) {
+    const std::string cache = cache_precision_name(choices.cache_precision);
     text +=
         "\n// The model with which a text of at most model.tokens tokens grows by `tokens` tokens in a call.\n"
         "constexpr ladon::Model text_model(std::size_t tokens) {\n  ladon::Model grows = model;\n"
-        "  grows.keys = model.tokens;\n  grows.tokens = tokens;\n  return grows;\n}\n";
+        "  grows.keys = model.tokens;\n  grows.tokens = tokens;\n" +
+        (cache == "float32" ? "" : "  grows.cache_precision = ladon::CachePrecision::" + cache + ";\n") +
+        "  return grows;\n}\n";
+  }
   return text + "\n}  // namespace " + stack.name + "\n";
 }
 

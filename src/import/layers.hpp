@@ -12,7 +12,7 @@ namespace ladon::import {
 std::string model_text(const Model& model, PrecisionKind precision);
 
 // Returns the namespace of a stack: its model, its class, and the type of its rotary tables.
-std::string namespace_of(const families::Stack& stack, PrecisionKind precision, bool writes_texts);
+std::string namespace_of(const families::Stack& stack, const Choices& choices, bool writes_texts);
 
 // Returns the statements that give the tables of a stack to `options`, such as "options.position.table = ..".
 // `relative` is the table of a relative bias. `is_joined` says whether the mask that reads it is joined with another

@@ -38,7 +38,8 @@ namespace {
 constexpr int failure = 1, wrong_usage = 2;
 
 struct Options {
-  std::string folder, cpp, c, c_sources, memory, name, weights = "inside", precision = "float32";
+  std::string folder, cpp, c, c_sources, memory, name, weights = "inside", precision = "float32",
+                                                       cache_precision = "float32";
   std::vector<std::string> compared, keep;
   double budget = 0;
   int activation_bits = 8;
@@ -77,6 +78,13 @@ ladon::PrecisionKind precision_of(const std::string& name) {
   using enum ladon::PrecisionKind;
   for (const ladon::PrecisionKind kind : {bfloat16, int8, rotated_int8, int4, rotated_int4})
     if (name == ladon::import::precision_name(kind)) return kind;
+  return float32;
+}
+
+ladon::CachePrecision cache_precision_of(const std::string& name) {
+  using enum ladon::CachePrecision;
+  for (const ladon::CachePrecision kind : {bfloat16, int8})
+    if (name == ladon::import::cache_precision_name(kind)) return kind;
   return float32;
 }
 
@@ -181,6 +189,7 @@ void write(const Options& options) {
                                 .tokens = options.tokens,
                                 .precision = precision_of(options.precision),
                                 .activation_bits = options.activation_bits,
+                                .cache_precision = cache_precision_of(options.cache_precision),
                                 .keep = options.keep,
                                 .budget = options.budget / 100,
                                 .source = files::utf8_of(source),
@@ -189,6 +198,8 @@ void write(const Options& options) {
                                 .behind_missing = model.behind_missing()};
   const auto description = ladon::families::describe(folder, options.tokens, model.tensors());
   const import::Program program = import::program_of(description, model.tensors(), choices);
+  if (options.cache_precision != "float32" && !program.generation)
+    throw std::runtime_error("--cache-precision is for models that write texts, and this model writes none");
   model.expect_layers(program);
   if (options.dry_run) std::cout << import::summary(program, model.tensors());
   if (options.dry_run && options.memory.empty())
@@ -245,6 +256,10 @@ int main(int argc, char** argv) {
                        "faster on x86 without VNNI (docs/precision.md)")
             ->check(CLI::IsMember({7, 8}))
             ->capture_default_str();
+    app.add_option("--cache-precision", options.cache_precision,
+                   "a model that writes texts: the type of the keys and values in the memory of a text")
+        ->check(CLI::IsMember({"float32", "bfloat16", "int8"}))
+        ->capture_default_str();
     app.add_option(
            "--keep", options.keep,
            "int4: linear maps of layers that get 8 bits, such as layers.5, linear1 or value_proj; several times")

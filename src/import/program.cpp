@@ -126,9 +126,8 @@ class Builder {
     add_buffers(has_decoder);
     std::string spaces;
     for (const Stack& stack : stacks)
-      spaces += namespace_of(stack, program_.choices.precision,
-                             program_.generation && program_.generation->stack == stack.name) +
-                "\n";
+      spaces +=
+          namespace_of(stack, program_.choices, program_.generation && program_.generation->stack == stack.name) + "\n";
     program_.parts.insert(0, spaces);
   }
 

@@ -62,6 +62,8 @@ if(NOT CMAKE_CROSSCOMPILING)
     "project(x LANGUAGES CXX)" ${add_model} "ladon_add_model(one FOLDER nowhere FOLDER elsewhere)")
   ladon_add_wrong_project(model_budget "for SOURCES, give ladon-import the options --budget" "project(x LANGUAGES CXX)"
     ${add_model} "ladon_add_model(one SOURCES there IMAGE there BUDGET 77)")
+  ladon_add_wrong_project(model_cache_precision "CACHE_PRECISION is 'float16'; allowed: float32, bfloat16, int8" "project(x LANGUAGES CXX)"
+    ${add_model} "ladon_add_model(one FOLDER nowhere CACHE_PRECISION float16)")
   ladon_add_wrong_project(model_activation_bits "ACTIVATION_BITS 7 needs PRECISION int8" "project(x LANGUAGES CXX)"
     ${add_model} "ladon_add_model(one FOLDER nowhere ACTIVATION_BITS 7)")
 endif()

@@ -48,6 +48,18 @@ TEST_CASE("--activation-bits is a member of the layers' models, with integers on
   examples::check_refused(run(gpt + "--activation-bits 7"), 2, "--activation-bits: needs --precision int8, int4");
 }
 
+TEST_CASE("--cache-precision is a member of the model with which a text grows") {
+  const TemporaryFolder folder;
+  const std::string out = " --cpp '" + (folder.path() / "out").string() + "' --cache-precision ";
+  const std::string gpt = "'" + families_folder + "/gpt2'" + out;
+  CHECK(run(gpt + "bfloat16 --name gpt").status == 0);
+  CHECK(examples::has(examples::content_of(folder.path() / "out" / "gpt.hpp"),
+                      "  grows.tokens = tokens;\n  grows.cache_precision = ladon::CachePrecision::bfloat16;\n"));
+  examples::check_refused(run(gpt + "float16"), 2, "--cache-precision: float16 not in {float32,bfloat16,int8}");
+  examples::check_refused(run("'" + families_folder + "/dinov3'" + out + "int8"), 1,
+                          "--cache-precision is for models that write texts, and this model writes none");
+}
+
 TEST_CASE("the table of --dry-run") {
   const Answer answer = run("'" + families_folder + "/gpt2' --dry-run");
   CHECK(answer.status == 0);
