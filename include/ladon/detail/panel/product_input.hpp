@@ -76,9 +76,13 @@ struct alignas(64) LinearInput<Precision, Vectors, Tokens, MostFeatures, T> {
         using Form = TokenRowForm<Simd, P, float, Features>;
         static_assert(Form::most_tokens <= MostRows::most_tokens && Form::stride <= MostRows::stride);
         const float* const from = panels + p * Features * T.width() + in_rows.begin;
-        if (in_rows.quads > 0) {
-          floats_to_quads<Simd, P, Features>(from, in_rows.quads, data);
-        } else if (in_rows.begin < in_rows.end) {
+        if constexpr (Form::most_quads > 0) {
+          if (in_rows.quads > 0) {
+            floats_to_quads<Simd, P, Features>(from, in_rows.quads, data);
+            continue;
+          }
+        }
+        if (in_rows.begin < in_rows.end) {
           floats_to_rows<typename Simd::template Pack<P.lanes>, P, Form, Features>(from, in_rows.end - in_rows.begin,
                                                                                    data);
         }
