@@ -21,7 +21,7 @@
 
 namespace LADON_NAMESPACE {
 
-// M.model is used only for the default of head_width.
+// M.model only determines the default of head_width.
 template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Score = typename ScoreOf<M>::Type,
           position::Policy Position = typename PositionOf<M>::Type, class Vectors = detail::vec::NativeVectors>
 struct Attention {
@@ -34,7 +34,7 @@ struct Attention {
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
   struct Shared {};  // threads share no memory
-  // Few queries leave lanes idle, so those of a group of heads share a call of the kernels, if they see the same keys.
+  // Few queries leave lanes idle, so the queries of a group of heads share a kernel call if they see the same keys.
   static constexpr bool merges_heads = detail::merges_heads<shape, Mask, Score, Position, Vectors>;
   static constexpr Shape merged = merges_heads ? shape.with_merged_heads() : shape;
   using Scratch = AttentionWorkspace<merged, Vectors, detail::attends_rows<shape, Position, Vectors>>;
@@ -46,13 +46,13 @@ struct Attention {
   using Values = TensorView<const float, shape.kv_heads, shape.keys, shape.value_width>;
   using Output = TensorView<float, shape.heads, shape.queries, shape.value_width>;
 
-  // A phase has a part for each query head (threads.hpp). If the heads of a group are merged, only the first kv_heads
+  // The phase has a part for each query head (threads.hpp). If the heads of a group are merged, only the first kv_heads
   // parts have work.
   static constexpr std::size_t phases = 1;
   static constexpr std::size_t parts(std::size_t) noexcept { return shape.heads; }
 
   // Computes `out` [heads][queries][value_width]. MultiHeadAttention describes the other arguments. If value_width
-  // equals head_width, `out` may be `q`. If the mask hides every key from a query, its row of `out` is 0.
+  // equals head_width, `out` may be `q`. If the mask hides every key, the query's row of `out` is 0.
   template <detail::MemoryOf<Shared, Scratch> Memory, class MapType = detail::NoCapture>
   static constexpr void run(Queries q, Keys k, Values v, Output out, Memory&& memory, const Options& options = {},
                             MapType&& map = {}) noexcept {

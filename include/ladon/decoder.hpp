@@ -5,7 +5,7 @@
 //     post-LN:  x = norm1(x + self(x));  x = norm2(x + cross(x, memory));  x = norm3(x + feed_forward(x))
 //     pre-LN:   x = x + self(norm1(x));  x = x + cross(norm2(x), memory);  x = x + feed_forward(norm3(x))
 //
-// With NormOrder::both, output_norm1, output_norm2 and output_norm3 norm the output of each sublayer, too (T5Gemma).
+// NormOrder::both adds norms of the sublayers' outputs: output_norm1, output_norm2 and output_norm3 (T5Gemma).
 //
 // Implementation: detail/layer/decoder_steps.hpp and detail/layer/stack_steps.hpp.
 #pragma once
@@ -48,15 +48,15 @@ struct DecoderLayerWeights {
   LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::Activation activation{};
 };
 
-// `self` also sets the number of queries.
+// `self` sets both attentions' number of queries.
 template <class Self, class Memory>
 struct DecoderOptions {
   Self self{};
   Memory memory{};
 };
 
-// Receive a layer's attention weights, [heads][queries][keys] and [heads][queries][Model::memory], or with
-// DecoderCaptures the results of stage G. Nothing is written for a null pointer.
+// `self` [heads][queries][keys] and `memory` [heads][queries][Model::memory] receive a layer's attention weights, or
+// results of stage G (DecoderCaptures). A null pointer receives nothing.
 struct DecoderMaps {
   float* self = nullptr;
   float* memory = nullptr;
@@ -71,7 +71,7 @@ struct DecoderCaptures {
   "ladon: an option is unknown or misplaced. The options of a decoder are {.self, .memory}, in this order; both " \
   "take the options {.tokens, .queries, .keys, .mask, .sinks, .position}"
 
-// A single decoder layer. `Masks` is DecoderMasks (model.hpp), or the mask of self-attention alone.
+// A single decoder layer. `Masks` is DecoderMasks (model.hpp), or only the mask of self-attention.
 template <Model M, class Masks = typename DecoderMasksOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class ScoreGiven = typename ScoreOf<M>::Type, position::Policy PositionGiven = typename PositionOf<M>::Type,
           class VectorsGiven = detail::VectorsFor<typename Layout::Precision>>
@@ -107,7 +107,7 @@ struct DecoderLayer {
   using Workspace = ladon::Workspace<Shared, Scratch>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
-  // The memory of project_memory and of extend.
+  // The memory of `project_memory` and of `extend`.
   using MemoryWorkspace = KeyWorkspace<cross, Vectors, Precision>;
   using ExtendShared = detail::LayerPanels<DecoderLayer>;
   using ExtendScratch =
@@ -115,7 +115,7 @@ struct DecoderLayer {
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
-  // The keys and values of the text's tokens, and of the memory.
+  // The caches of the text's tokens, and of the memory.
   using Cache = CacheOf<shape, SelfMask, Vectors>;
   using MemoryCache = CacheOf<cross, mask::Unmasked, Vectors>;
   using SelfOptions =
@@ -130,8 +130,8 @@ struct DecoderLayer {
   using MemoryInput = MatrixView<const float, M.memory, shape.model>;
   using Output = MatrixView<float, shape.queries, shape.model>;
 
-  // The phases of a layer (threads.hpp): the attention to the own tokens, the steps between the attentions, the
-  // attention to the memory, and the steps after it.
+  // The phases of a layer (threads.hpp): self-attention, the steps between the attentions, the attention to the memory,
+  // and the remaining steps.
   static constexpr std::size_t layer_phases = 4, phases = 1 + layer_phases;
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<cross, Vectors>(phase);
@@ -147,7 +147,7 @@ struct DecoderLayer {
                                              scratch, detail::no_caches, [&](std::size_t) { return captures(maps); });
   }
 
-  // Stores the keys and values of the first options.memory.keys tokens of `memory` in `cache`, and loses its content.
+  // Replaces the content of `cache` by the keys and values of the first options.memory.keys tokens of `memory`.
   static constexpr void project_memory(MemoryInput memory, const Weights& weights, MemoryCache& cache,
                                        MemoryWorkspace& workspace, const Options& options = {}) noexcept {
     project(memory, &weights, &cache, 1, workspace, options);

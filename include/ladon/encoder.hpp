@@ -4,7 +4,7 @@
 //     post-LN:  x = norm1(x + attend(x));  x = norm2(x + feed_forward(x))
 //     pre-LN:   x = x + attend(norm1(x));  x = x + feed_forward(norm2(x))
 //
-// NormOrder and Residual (model.hpp) have further forms.
+// NormOrder and Residual (model.hpp) list other forms.
 //
 // Implementation: detail/layer/encoder_steps.hpp and detail/layer/stack_steps.hpp.
 #pragma once
@@ -75,7 +75,7 @@ struct EncoderLayer {
   using Workspace = ladon::Workspace<Shared, Scratch>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
-  // The memory of extend.
+  // The memory of `extend`.
   using ExtendShared = Shared;
   using ExtendScratch = detail::EncoderScratch<EncoderLayer, CachedScratch<shape, Vectors>>;
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
@@ -124,12 +124,12 @@ struct EncoderLayer {
   // The members from here on are for stacks (stack.hpp).
   template <class Packs>
   using Steps = detail::EncoderSteps<EncoderLayer, Packs>;
-  // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): callers pass an argument of the whole call
+  // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): the argument outlives the result
   static constexpr const Options& own(const Options& options) noexcept { return options; }
   static constexpr decltype(auto) options_of(const Options& options, std::size_t layer) noexcept {
     return detail::options_of_kind<M, Position>(options, layer);
   }
-  // `run` calls this function first, because the compiler prints the callers before the message.
+  // `run` itself calls this function first, because compilers print all callers before a message.
   static constexpr void expect_run() noexcept {
     static_assert(shape.queries == shape.keys,
                   "ladon: an encoder attends to itself, so it has as many keys as queries. If keys is the capacity of "

@@ -23,12 +23,12 @@ namespace LADON_NAMESPACE {
 //     latest   the latest tokens, in a ring: a new token replaces the oldest token
 enum class Keep { every, latest };
 
-// A cache with room for Room tokens (0: S.keys), aligned to 64 bytes, in panels (detail/panel/panels.hpp). Kernels for
-// S.keys tokens read it.
+// A cache for `Room` tokens (0: S.keys), stored in panels (detail/panel/panels.hpp) and aligned to 64 bytes. Kernels
+// for S.keys tokens read the cache.
 //     keys            K^T [kv_heads][panels][head_width][width]
 //     values          V^T [kv_heads][panels][value_width][width]
 //     length          how many tokens were stored, including tokens that a ring has replaced
-//     not_finite_end  the values of all tokens with a number >= not_finite_end are finite
+//     not_finite_end  from token number not_finite_end on, all values are finite
 template <Shape S, Keep K, class Vectors, std::size_t Room = 0>
 struct KeyValueCache {
   static constexpr detail::PanelLayout panel_layout = detail::panel_layout<Vectors>(S.keys);
@@ -45,7 +45,7 @@ struct KeyValueCache {
   std::size_t length = 0;
   std::size_t not_finite_end = 0;
 
-  // False if a value may be infinite or NaN. In a ring, `capacity` further tokens replace such a value.
+  // Returns false if a value may be infinite or NaN. In a ring, `capacity` later tokens replace this value.
   constexpr bool values_finite() const noexcept { return not_finite_end == 0 || length >= not_finite_end + capacity; }
 
   constexpr void clear() noexcept {
@@ -54,12 +54,12 @@ struct KeyValueCache {
   }
 };
 
-// The cache of an attention. It is a ring if `Mask` is mask::Window<Left> with a limited Left, and not a combination.
+// The cache of an attention. It is a ring if `Mask` is mask::Window<Left> alone, with a limited Left.
 template <Shape S, class Mask, class Vectors>
 using CacheOf =
     KeyValueCache<S.for_cache(), mask::keys_before_query<Mask> != all ? Keep::latest : Keep::every, Vectors>;
 
-// The caches of a stack in which Rings layers keep only their window (Model::window_keys), in the order of the layers.
+// The caches of a stack in which `Rings` layers keep only their window (Model::window_keys), each array in layer order.
 template <class Cache, class Ring, std::size_t Layers, std::size_t Rings>
 struct CachesOfKinds {
   std::array<Ring, Rings> rings;

@@ -3,8 +3,8 @@
 //     constexpr ladon::Model model{.layers = 6, .tokens = 256, .model = 384, .heads = 12, .feed_forward = 1536};
 //     using Encoder = ladon::Encoder<model>;
 //
-// Every class takes such a value, and ignores members that it does not use. A Shape converts to a Model. A type says
-// what a value cannot say: ladon::Encoder<model, MyMask>.
+// Every class takes such a value, and ignores members that it does not use. A Shape converts to a Model. A type of your
+// own replaces a kind: ladon::Encoder<model, MyMask>.
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>
@@ -48,13 +48,13 @@ enum class Residual { sequential, parallel, parallel_one_norm };
 // Whether a stack ends with a norm. Pre-LN stacks usually do.
 enum class FinalNorm { without, with };
 
-// Which keys a query sees: those that all chosen masks show (mask.hpp). Several masks are joined in the order of the
-// members: the last mask takes its data from options.mask.second (mask/policy.hpp).
+// A query sees the keys that all chosen masks show (mask.hpp). Several masks are joined in the order of the members.
+// The last mask's data is options.mask.second (mask/policy.hpp).
 struct MaskKind {
   bool causal = false;                           // no key after the query
-  std::size_t left = all;                        // at most so many keys before the query (mask::Window)
-  std::size_t right = all;                       // at most so many keys after the query
-  std::ptrdiff_t offset = mask::default_offset;  // of query 0 among the keys; default: options.mask.offset
+  std::size_t left = all;                        // largest number of keys before the query (mask::Window)
+  std::size_t right = all;                       // largest number of keys after the query
+  std::ptrdiff_t offset = mask::default_offset;  // query 0's position among the keys; default: options.mask.offset
   bool padding = false;                          // options.mask has a byte for each key
   bool boolean = false;                          // a byte for each query and key
   bool boolean_per_head = false;                 // a byte for each head, query and key
@@ -65,7 +65,7 @@ struct MaskKind {
   bool relative = false;                         // a number for each head and distance, which is added to the score
 };
 
-// The score (score.hpp). If `scale` is 0, the scale is 1 / sqrt of the size that `by` names.
+// The score (score.hpp). If `scale` is 0, the scale is 1 / sqrt(size), where `by` names the size.
 enum class Scale { head_width, keys, model };
 struct ScoreKind {
   Scale by = Scale::head_width;
@@ -82,12 +82,11 @@ struct PositionKind {
   std::size_t positions = 0;
 };
 
-// What distinguishes the layers of one kind from other layers of the stack, in addition to the mask and the position
-// encoding of all layers. Each kind has its own rotary table, options.position.table[kind], so kinds may differ in the
-// base. The layers of all kinds share their code, except that Model::window_keys gives rings to the layers with a
-// window.
+// The properties of a kind of layers, in addition to the mask and the position encoding of all layers. Each kind has
+// its own rotary table, options.position.table[kind], so kinds may differ in the base. All kinds share their code. Only
+// layers with rings (Model::window_keys) have separate code.
 struct LayerKind {
-  // Hides the keys more than so many tokens before or after the query, or none if 0. An offset of the mask has no
+  // Hides the keys more than `window` tokens before or after the query; 0 hides none. An offset of the mask has no
   // influence. Gemma, gpt-oss: sliding_window - 1; ModernBERT: local_attention / 2.
   std::size_t window = 0;
   bool unrotated = false;  // no rotary embedding (SmolLM3, Llama 4, Cohere 2)
@@ -106,7 +105,7 @@ struct ShortList {
   }
 };
 
-// The weights of attention in memory, and the precision of all linear maps (weights.hpp).
+// The memory layout of attention's weights, and the precision of all linear maps (weights.hpp).
 enum class LayoutKind { in_proj, separate_qkv, per_head, in_out, in_proj_in_out };
 enum class PrecisionKind { float32, bfloat16, int8, rotated_int8, int4, rotated_int4 };
 
@@ -116,8 +115,8 @@ struct Model {
   std::size_t tokens = 0;  // the largest number of tokens of a call
   std::size_t keys = 0;    // default: `tokens`; with a cache: its capacity
   std::size_t memory = 0;  // tokens of the memory that a decoder attends to
-  // The capacity of the caches of those layers whose kind has a window: rings of the latest tokens, which must hold the
-  // window and the tokens of one call. 0: `keys`, without rings. Needs equal windows, and no mask but `causal`.
+  // The capacity of the rings that cache the latest tokens in layers whose kind has a window. A ring must hold the
+  // window and the tokens of one call. 0: `keys`, without rings. Requires equal windows, and no mask but `causal`.
   std::size_t window_keys = 0;
   std::size_t model = 0;
   std::size_t heads = 0;
@@ -136,21 +135,20 @@ struct Model {
   bool layer_scale = false;  // scale1 and scale2 multiply the features of each sublayer's output (arXiv 2103.17239)
   bool gated = false;        // true: hidden = f(gate(x)) * linear1(x) (arXiv 2002.05202); false: hidden = f(linear1(x))
   NormKind norm_kind = NormKind::layer;
-  NormKind feed_forward_norm_kind = NormKind::same;  // of norm2 and output_norm2; in decoders: 3
+  NormKind feed_forward_norm_kind = NormKind::same;  // of norm2 and output_norm2; decoders: norm3, output_norm3
   NormGain norm_gain = NormGain::weight;
   Bias bias = Bias::with;       // biases of the feed-forward network
   Bias norm_bias = Bias::with;  // biases of LayerNorms; RMSNorm never has a bias
   FinalNorm final_norm = FinalNorm::without;
   // The kinds.
-  MaskKind mask{};  // of a decoder: always causal, too
-  bool layer_bias =
-      false;               // an encoder layer has numbers for each pair of tokens, attention_bias in its weights (BEiT)
-  MaskKind memory_mask{};  // of a decoder's attention to the memory
+  MaskKind mask{};          // a decoder always adds `causal`
+  bool layer_bias = false;  // adds each encoder layer's weight attention_bias [heads][tokens][tokens] to scores (BEiT)
+  MaskKind memory_mask{};   // of a decoder's attention to the memory
   ScoreKind score{};
   PositionKind position{};
   LayoutKind layout = LayoutKind::in_proj;
-  // The blocks of in_proj, each with the rows of its queries, then its keys, then its values. GPT-NeoX and BLOOM:
-  // heads; Falcon 40B: kv_heads; CodeGen: 4 blocks, with values before keys.
+  // The number of blocks of in_proj. A block has rows of queries, then of keys, then of values. GPT-NeoX and BLOOM:
+  // `heads`; Falcon 40B: `kv_heads`; CodeGen: 4, with values_before_keys.
   std::size_t projection_blocks = 1;
   bool values_before_keys = false;
   QueryKeyNormKind query_key_norm{};
@@ -158,13 +156,13 @@ struct Model {
   Bias output_bias = Bias::with;      // bias of attention's output projection
   PrecisionKind precision = PrecisionKind::float32;
   int activation_bits = 8;  // bits of a quantised input of an int8 product: 8 or 7
-  // The kinds of the layers of a stack, or nothing if all layers are equal. kind_of_layer has the number of each
-  // layer's kind, and begins again after its last number. By default, it has the number of each kind. Gemma 3:
+  // The kinds of a stack's layers, or nothing if all layers are equal. kind_of_layer has the number of each layer's
+  // kind, and repeats if the stack is longer. By default, it lists each kind once. Gemma 3:
   //     .kinds = {{.window = 511}, {}}, .kind_of_layer = {0, 0, 0, 0, 0, 1}
   ShortList<LayerKind, 8> kinds{};
   ShortList<std::uint8_t, 128> kind_of_layer{};
 
-  // sizes() are the sizes as given, and shape() has every 0 replaced by its default.
+  // sizes() returns the sizes as given, and shape() replaces every 0 by its default.
   constexpr Shape sizes() const noexcept {
     return {tokens, keys, model, heads, kv_heads, head_width, value_width, key_model, value_model, cache_precision};
   }
@@ -186,8 +184,8 @@ struct Model {
     other.final_norm = FinalNorm::without;
     return other;
   }
-  // The same model for texts of at most `count` tokens. A window as wide as the text hides no key, and mask::Window
-  // rejects wider ones. Precondition: the mask has no offset.
+  // The same model for texts of at most `count` tokens. Removes windows that hide no key (as wide as the text), because
+  // mask::Window rejects very wide windows. Precondition: the mask has no offset.
   constexpr Model with_tokens(std::size_t count) const noexcept {
     Model other = *this;
     other.tokens = count, other.keys = 0, other.window_keys = 0;
@@ -219,10 +217,10 @@ struct Model {
     }
     return false;
   }
-  // Whether the input of each sublayer has a norm, and whether the output has one.
+  // Whether the input of each sublayer has a norm, and whether its output has a norm.
   constexpr bool norms_input() const noexcept { return norm == NormOrder::pre || norm == NormOrder::both; }
   constexpr bool norms_output() const noexcept { return norm == NormOrder::both || norm == NormOrder::output; }
-  // The window of the layers with a window, 0 without such layers. Whether all these windows are equal.
+  // Return the largest window of the kinds, or 0 without windows, and whether all windows are equal.
   constexpr std::size_t window_of_kinds() const noexcept {
     std::size_t window = 0;
     for (const LayerKind& kind : kinds.items) window = window > kind.window ? window : kind.window;
@@ -243,7 +241,7 @@ struct Model {
     for (std::size_t i = 0; i < count; ++i) rings += std::size_t{has_ring(i)};
     return rings;
   }
-  // What determines the type of the weights. Without layer_bias, models with other lengths share their weights.
+  // Keeps only what determines the type of the weights. Lengths determine the type only with layer_bias.
   constexpr Model weights_only() const noexcept {
     Shape sizes = shape().with_one_token();
     if (layer_bias) sizes.queries = shape().queries, sizes.keys = shape().keys;
@@ -265,7 +263,7 @@ struct Model {
 
 constexpr Shape::operator Model() const noexcept { return Model{}.with(*this); }
 
-// The masks of a decoder: for the attention to its own tokens, and to the memory.
+// The masks of a decoder's self-attention, and of its attention to the memory.
 template <mask::Policy Self, mask::Policy Memory = mask::Unmasked>
 struct DecoderMasks {
   using SelfMask = Self;

@@ -37,10 +37,10 @@ namespace LADON_NAMESPACE {
 // These rules also hold for layers and stacks:
 // - Lengths: a call neither reads inactive tokens nor writes the rows of `y` for inactive queries (run_options.hpp).
 // - Aliasing: `y` may be `x`. Otherwise, an array that a call writes must not overlap with another argument.
-// - Memory: `memory` is a workspace, or a part of a team's workspace (threads.hpp). Each concurrent call needs its own.
+// - Memory: `memory` is a workspace, or a team workspace's part (threads.hpp). Concurrent calls need separate memory.
 // - Errors: a length above the length in the shape, or a full cache, breaks a precondition (checks.hpp).
 // - Masks: if the mask hides every key from a query, the attention adds only the bias of the output projection.
-// - Capture: a Map receives the attention weights, a Capture<G> the result of stage G (run_options.hpp).
+// - Capture: a Map receives attention weights, and a Capture<G> receives results of stage G (run_options.hpp).
 template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
           class Vectors = detail::VectorsFor<typename Layout::Precision>>
@@ -156,7 +156,7 @@ struct MultiHeadAttention {
     });
   }
 
-  // Attends to the first options.keys tokens in `cache`, or to all. Query i has the position i + shape.keys -
+  // Attends to the first options.keys tokens in `cache` (default: all). Query i has the position i + shape.keys -
   // shape.queries. Preconditions: the cache holds these tokens, and a ring has replaced no token yet.
   template <class MapType = detail::NoCapture>
   static constexpr void attend(Queries x, const Cache& cache, const Weights& weights, Output y,
@@ -177,11 +177,11 @@ struct MultiHeadAttention {
   }
 
   // Appends the keys and values of the first options.tokens tokens of `x` to `cache`, and attends to all tokens in the
-  // cache. Query i has the position cache.length before the call + i. options.keys is ignored. With the mask
+  // cache. Query i has the position i + (cache.length before the call). options.keys is ignored. With the mask
   // Window<Left>, the cache is a ring of the latest tokens, and the text may grow without limit.
   //
-  // With several threads, no other call may use `cache` until all phases are finished. With a single token, the last
-  // bits may differ between a workspace and parts: only the former computes the queries of all heads in one product.
+  // With several threads, no other call may use `cache` until all phases are finished. With a single token, only a call
+  // without parts computes the queries of all heads in one product, so the last bits may differ.
   template <detail::MemoryOf<ExtendShared, ExtendScratch> Memory, class MapType = detail::NoCapture>
   static constexpr void extend(Queries x, Cache& cache, const Weights& weights, Output y, Memory&& memory,
                                const Options& options = {}, MapType&& map = {}) noexcept {
@@ -231,8 +231,8 @@ struct MultiHeadAttention {
       return call;
     }
   }
-  // Converts the rows `x`, calls attend(CachedSteps), which tests its phase itself, and computes the output projection
-  // in shared.x, whose tokens no later step reads.
+  // Converts the rows `x`, calls attend(CachedSteps), which tests its phase itself, and computes the output projection.
+  // The output replaces shared.x, which no later step reads.
   template <class Call, class F>
   static constexpr void in_phases(auto share, detail::Floats x, const Call& call, Output y, auto& shared,
                                   F attend) noexcept {

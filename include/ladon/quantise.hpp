@@ -8,7 +8,7 @@
 // 127 * 2^-126, becomes a row of zeros with the scale 1.
 //
 // With 4 bits, `weight` is [Out][int4_row_bytes(In)] (detail/vec/int4.hpp). Each group of 32 weights gets one of 16
-// tables, and each row one of six scales, with the least squared error.
+// tables, and each row one of six scales, to minimise the squared error.
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>

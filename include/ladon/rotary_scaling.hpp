@@ -20,15 +20,15 @@ namespace LADON_NAMESPACE {
 //     none           f ("default" in config.json)
 //     linear         f / factor (arXiv 2306.15595)
 //     dynamic        f with a larger base, if the table has more than original_positions positions. Transformers scales
-//                    the base for the length of the text, so the table is for a text as long as the table.
-//     llama3         f of short wavelengths, f / factor of long ones, and a mixture between
-//     yarn           the same with the bounds of arXiv 2309.00071; cosines and sines are multiplied by attention_factor
+//                    the base for the length of the text; this table assumes a text as long as the table.
+//     llama3         f for short wavelengths, f / factor for long wavelengths, a mixture between
+//     yarn           like llama3, with bounds of arXiv 2309.00071; attention_factor multiplies cosines and sines
 //     longrope       f / factors[pair] (arXiv 2402.13753); attention_factor as for yarn
 //     proportional   f / factor for the first `proportion` of the pairs. The other pairs are not rotated.
 enum class RotaryKind { none, linear, dynamic, llama3, yarn, longrope, proportional };
 
-// A member has the name of its key in config.json, if the comment states no other. Preconditions: `base` > 1, factors
-// > 0, and the members that the kind uses are set.
+// A member has the name of its key in config.json, unless the comment states another. Preconditions: `base` > 1,
+// factors > 0, and the members that the kind uses are set.
 struct RotaryScaling {
   RotaryKind kind = RotaryKind::none;  // rope_type
   double base = 10000;                 // rope_theta
@@ -44,7 +44,7 @@ struct RotaryScaling {
   const double* factors = nullptr;   // longrope: [width / 2], short_factor or long_factor
   bool negated = false;              // rotates by negative angles (NanoChat)
 
-  // Returns the angle between two neighbouring positions, for a table of so many positions.
+  // Returns the angle between two neighbouring positions, for a table of `positions` positions.
   constexpr double frequency(std::size_t pair, std::size_t width, std::size_t positions) const noexcept {
     const double w = static_cast<double>(width), exponent = -2 * static_cast<double>(pair) / w;
     const double f = detail::vec::power_double(base, exponent);
@@ -115,8 +115,8 @@ constexpr RotaryTable<Positions, Width> rotary_table(const RotaryScaling& scalin
 // first half of the pairs rotates by the patch's row, the other half by its column:
 //     angle = 2 pi * centre * base^(-4 pair / Width)    the centres of the patches lie between -1 and 1
 //
-// The patches stand behind `prefix` tokens, such as the class token. These tokens and positions behind the image are
-// not rotated. Precondition: the table has `prefix` + `rows` * `columns` positions or more.
+// The patches follow `prefix` tokens, such as the class token. These tokens, and positions behind the image, are not
+// rotated. Precondition: the table has `prefix` + `rows` * `columns` positions or more.
 template <std::size_t Positions, std::size_t Width>
 constexpr void fill_image_rotary_table(RotaryTable<Positions, Width>& table, std::size_t prefix, std::size_t rows,
                                        std::size_t columns, double base = 100) noexcept {

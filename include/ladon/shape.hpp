@@ -14,16 +14,16 @@ namespace LADON_NAMESPACE {
 //     head        of a head, with one weight [head_width] for all heads (Qwen 3, Gemma 3)
 //     each_head   of a head, with a weight for each head: [heads * head_width] (Cohere)
 //     all         of all heads, with a weight [heads * head_width] (OLMo 2)
-enum class HeadNorm { none, head, each_head, all };  // before `all`, which g++ calls shadowed otherwise
+enum class HeadNorm { none, head, each_head, all };  // must precede the constant `all`: g++ reports shadowing otherwise
 
-// The default of every length in the options: all queries or keys of the shape are active. Not the largest number,
-// which is the result of 0 - 1: as a length, it is refused.
+// The default of every length in the options: all queries or keys of the shape are active. `all` is not the largest
+// number, 0 - 1, because a length of 0 - 1 is refused.
 inline constexpr std::size_t all = static_cast<std::size_t>(-1) / 2;
 
 // The precision of a cache (key_value_cache.hpp). Projections and sums stay float32.
 //     float32    floats
 //     bfloat16   a new key or value is rounded to the nearest bfloat16 (bfloat16.hpp)
-//     int8       the key of a token in a head becomes integers from -127 to 127 with one scale, and so does the value
+//     int8       each key and each value of a token in a head becomes integers from -127 to 127 with one scale
 enum class CachePrecision { float32, bfloat16, int8 };
 
 struct Model;
@@ -31,10 +31,10 @@ struct Model;
 // The sizes of multi-head attention, with the names of "Attention Is All You Need" (arXiv 1706.03762). Every width is a
 // number of floats. A size of 0 stands for the default in its comment.
 struct Shape {
-  std::size_t queries = 0;      // at most, in a call
-  std::size_t keys = 0;         // at most, in a call or a cache; default: `queries`
+  std::size_t queries = 0;      // largest number in a call
+  std::size_t keys = 0;         // largest number in a call or a cache; default: `queries`
   std::size_t model = 0;        // width of a token in `x` and `y`
-  std::size_t heads = 0;        // query heads; has no default, because a wrong number computes wrong results
+  std::size_t heads = 0;        // query heads; has no default, because a wrong number gives wrong results
   std::size_t kv_heads = 0;     // heads of keys and values, for grouped queries (arXiv 2305.13245); default: `heads`
   std::size_t head_width = 0;   // width of a query and of a key, d_k; default: `model` / `heads`
   std::size_t value_width = 0;  // width of a value, d_v; default: head_width
@@ -70,7 +70,7 @@ struct Shape {
     same.key_model = same.value_model = model;
     return same;
   }
-  // The queries of the heads of a group become those of one head. Precondition: the shape is complete.
+  // The queries of a group of heads become queries of one head. Precondition: the shape is complete.
   constexpr Shape with_merged_heads() const noexcept {
     Shape merged = *this;
     merged.queries = queries * heads_per_group();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stack of equal layers, such as Encoder. A layer of your own joins a stack if it has the members of EncoderLayer
-// (encoder.hpp). Usually it derives from EncoderLayer and replaces `Steps`, with these members:
+// A stack of equal layers, such as Encoder. A stack may have layers of your own, with the members of EncoderLayer
+// (encoder.hpp). Usually they derive from EncoderLayer and replace `Steps`, with these members:
 //     input(w, active, shared, share)    computes the input of attention for the first `active` tokens
 //     run(w, call, shared, scratch)      computes the layer in layer_phases phases, from phase call.first on
 //
@@ -50,7 +50,7 @@ struct Stack {
   using Options = typename Layer::Options;
   using Input = typename Layer::Input;
   using Output = typename Layer::Output;
-  // An element for each layer. Nothing is written for a null pointer.
+  // An element for each layer. A null pointer receives nothing.
   using Maps = std::array<typename Layer::MapPointer, Layers>;
   template <Stage G>
   using Captures = std::array<typename Layer::template CapturePointer<G>, Layers>;

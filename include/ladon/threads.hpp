@@ -8,9 +8,9 @@
 // the next phase begins. All threads pass equal arguments. `y` is bit-identical for any number of shares.
 //     phase 0   computes the input of attention    parts are panels
 //     phase 1   computes the attention             parts are heads
-//     phase 2   the other steps, writes y          parts are panels
+//     phase 2   computes the rest, and writes y    parts are panels
 //
-// A stack repeats phases 1 and 2 for each layer. A decoder layer has both twice. The library starts no threads.
+// A stack repeats phases 1 and 2 for each layer, and twice for each decoder layer. The library starts no threads.
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>
@@ -29,7 +29,7 @@ struct Share {
   std::size_t count = 1;
   LADON_CALLER_MEMBER
 
-  // Returns range number `index` of `count` ranges of parts, whose lengths differ by at most 1 and may be 0.
+  // Divides `parts` into `count` ranges, whose lengths differ by at most 1 and may be 0. Returns range number `index`.
   constexpr Range of(std::size_t parts) const noexcept {
     LADON_EXPECTS(index < count, "ladon: a share's index is less than their count", caller,
                   {{"index", index}, {"count", count}});

@@ -6,7 +6,7 @@
 #define LADON_VERSION_MINOR 2
 #define LADON_VERSION_PATCH 0
 
-// 1.2.3 is 10203.
+// Version 1.2.3 becomes 10203.
 #define LADON_VERSION (LADON_VERSION_MAJOR * 10000 + LADON_VERSION_MINOR * 100 + LADON_VERSION_PATCH)
 
 #define LADON_VERSION_TEXT_AS_WRITTEN(major, minor, patch) #major "." #minor "." #patch

@@ -31,12 +31,12 @@ enum class Order { out_in, in_out };
 // The precision of the weights of linear maps. Activations, biases and norms are float32.
 //     Float32            weights are floats
 //     BFloat16           weights are bfloat16. With AVX512_BF16 or FEAT_BF16 of Arm, products round their inputs to
-//                        bfloat16. On other targets, products convert the weights to floats, exactly
+//                        bfloat16. On other targets, products convert the weights exactly to floats
 //     Int8<bits>         weights are 8-bit integers with one scale for each output. The input of a product is quantised
 //                        to integers of `bits` bits when a call runs
 //     Int8<bits, true>   like Int8<bits>, but blocks of eight weights and of eight inputs are first rotated
 //                        (detail/panel/rows.hpp), which makes the error smaller. All scales are negative
-//     Int4<bits>, Int4<bits, true>   like Int8, but weights have 4 bits (detail/vec/int4.hpp), which products expand to
+//     Int4<bits>, Int4<bits, true>   like Int8, but with 4-bit weights (detail/vec/int4.hpp), which products expand to
 //                        int8 weights. Some linear maps may keep int8 weights (Linear::int8_weight)
 //
 // With AVX512_BF16, BFloat16 and Int8 also round the operands of attention to bfloat16 if there are several queries.
@@ -81,8 +81,8 @@ struct Linear {
     if constexpr (B == Bias::with) {
       LADON_EXPECTS(weight.data != nullptr && bias.data != nullptr, "ladon: a linear lacks its weight or its bias",
                     caller);
-      // `opaque`: g++ would compute both addresses in one vector register, behind the multiply-adds of the last product
-      // (2% of the time at (32,64,4) with bfloat16 weights on Zen 5).
+      // Without `opaque`, g++ computes both addresses in one vector register, behind the multiply-adds of the last
+      // product (2% of the time at (32,64,4) with bfloat16 weights on Zen 5).
       return {{detail::opaque(weight.data + first * row_stride)}, {detail::opaque(bias.data + first)}};
     } else {
       LADON_EXPECTS(weight.data != nullptr, "ladon: a linear lacks its weight", caller);
@@ -96,9 +96,8 @@ struct Linear {
 // `row_sums` (quantise.hpp) compute the members. `weight` needs no alignment. If `Rotated` is true, 8 * scale[r] *
 // weight[r] approximates row r of the product of the float matrix and the rotation matrix.
 //
-// With 4 bits, `int8_weight` may point to int8 weights [Out][In], which take the place of `weight`: some linear maps of
-// a model may be more accurate than others. A product of several tokens copies their rows where it would expand 4-bit
-// weights.
+// With 4 bits, `int8_weight` may point to int8 weights [Out][In], which replace `weight`, so that some linear maps of a
+// model are more accurate. A product of several tokens then copies the int8 rows, instead of expanding 4-bit weights.
 template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits, bool Rotated, int WeightBits>
 struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated, WeightBits>> {
   static_assert(
@@ -159,7 +158,7 @@ struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated, WeightBits>> {
 //     same    the kind of the layer's other norms (Model::feed_forward_norm_kind)
 enum class NormKind { layer, rms, same };
 
-// What multiplies the features of a norm: the weight, or 1 + weight, as in Gemma and Nemotron.
+// The factor of a norm's features: the weight, or 1 + weight, as in Gemma and Nemotron.
 enum class NormGain { weight, one_plus_weight };
 
 // The weights of a norm. RMSNorm has no bias. LayerNorm without a bias equals LayerNorm with a bias of 0.
@@ -185,13 +184,13 @@ struct QueryKeyNormKind {
 };
 
 // A layout declares the tensors of the four projections of attention. `Tensors` has the tensors and their order in
-// memory. Its member template Weights<S, L> has, for a layout L, the tensors for a shape S, with these members:
+// memory. Its member template Weights<S, L> has the tensors of layout L for shape S, and these members:
 //     query(head), key(head), value(head), output()    the rows of a projection (detail/panel/rows.hpp)
 //     heads_adjacent    whether the rows of head h + 1 directly follow the rows of head h in memory
 //     query_norm, key_norm, query_key_norm    the norms of L::Norms, and their kind
 namespace layout {
 
-// The types of the norms of queries and keys, which are empty if there are none.
+// The types of the norms of queries and keys. Without norms, the types are empty.
 template <QueryKeyNormKind K, NormGain G = NormGain::weight>
 struct QueryKeyNorms {
   static_assert(K.over != HeadNorm::all || !K.after_rotation,
@@ -227,8 +226,8 @@ struct Layout {
   using With = Layout<Tensors, Projections, Output, Q, Norms>;
 };
 
-// in_proj holds the rows of queries, keys and values, in `Blocks` blocks of as many heads. In a block, the rows of its
-// queries come first, and then those of its keys and its values, or with ValuesFirst of its values and its keys.
+// in_proj holds the rows of queries, keys and values, in `Blocks` blocks with equal numbers of heads. A block has rows
+// of queries, then of keys, then of values. With ValuesFirst, the values precede the keys.
 template <Order O, std::size_t Blocks = 1, bool ValuesFirst = false>
 struct PackedProjections {
   static constexpr Order order = O;
@@ -240,7 +239,7 @@ struct PackedProjections {
                   "ladon: projection_blocks must divide heads and kv_heads");
     static constexpr bool heads_adjacent = Blocks == 1, values_first = ValuesFirst;
     static constexpr std::size_t blocks = Blocks;
-    static constexpr bool in_parts = Blocks == 1 && !ValuesFirst && O == Order::out_in;  // one PyTorch's in_proj
+    static constexpr bool in_parts = Blocks == 1 && !ValuesFirst && O == Order::out_in;  // PyTorch's in_proj
     static constexpr std::size_t rows = S.query_rows() + S.key_rows() + S.value_rows();
     using Precision = typename L::Precision;
     Linear<rows, S.model, order, L::projections, Precision> in_proj;
@@ -264,8 +263,8 @@ struct PackedProjections {
     // The rows of a block before its keys, and before its values.
     static constexpr std::size_t before_keys = (S.query_rows() + (ValuesFirst ? S.value_rows() : 0)) / Blocks;
     static constexpr std::size_t before_values = (S.query_rows() + (ValuesFirst ? 0 : S.key_rows())) / Blocks;
-    // Returns the first row of a head of one projection, which has `heads` heads of `width` rows: its row in the block,
-    // without the rows of other projections, plus the rows of all earlier blocks.
+    // Returns the first row of a head of a projection with `heads` heads of `width` rows: the rows of all earlier
+    // blocks, plus the head's row among the projection's rows in its block.
     static LADON_INLINE constexpr std::size_t row(std::size_t head, std::size_t heads, std::size_t width) noexcept {
       if constexpr (Blocks == 1) return head * width;
       const std::size_t of_block = heads / Blocks;
@@ -303,7 +302,7 @@ struct PerProjection {
   };
 };
 
-// Hugging Face's BERT, and PyTorch's MultiheadAttention with kdim or vdim, which has three of the biases in one tensor.
+// Hugging Face's BERT, and PyTorch's MultiheadAttention with kdim or vdim, whose q, k and v biases are one tensor.
 using SeparateQKV = Layout<PerProjection<Order::out_in>>;
 
 // Keras: (model, heads, width) for queries, keys and values, and (heads, width, model) for the output.
@@ -332,8 +331,8 @@ struct MatrixPerHead {
 };
 using PerHead = Layout<MatrixPerHead>;
 
-// Layouts without biases: without any, as in T5 and Llama; without the bias of the output projection, as in Qwen2; and
-// without biases of the other projections, as in the Keyword Transformer (arXiv 2104.00769).
+// Layouts without biases: without any bias, as in T5 and Llama; without the bias of the output projection, as in Qwen2;
+// and without biases of the other projections, as in the Keyword Transformer (arXiv 2104.00769).
 template <class Layout>
 using WithoutBias = typename Layout::template Biased<Bias::without, Bias::without>;
 template <class Layout>

@@ -59,8 +59,8 @@ constexpr void write_json_array(Writer& out, const Type& type, std::size_t count
   out << "]";
 }
 
-// `path` is the member of the layer that has the tensors, or "". A matrix of int4 weights also has the number of
-// weights of a row, because `shape` has its bytes.
+// `path` is the member of the layer that has the tensors, or "". For a matrix of int4 weights, also writes the number
+// of weights of a row, because `shape` counts bytes.
 constexpr void write_json_tensors(Commas& commas, std::string_view path, const Tensors& tensors) {
   for (const Tensor& tensor : tensors) {
     Writer& out = commas.next();

@@ -9,15 +9,15 @@
 
 namespace c_kernel {
 
-// Returns the largest error that a result may have, as a part of the largest recorded magnitude. Float32 errors are
-// roundings. The errors of the other precisions depend on the weights: these bounds find a wrong model, not a bad
+// Returns the largest error that a result may have, as a fraction of the largest recorded magnitude. Float32 errors are
+// roundings. Errors of other precisions depend on the weights, so their bounds detect a wrong model, not a bad
 // rounding.
 constexpr double tolerance_of(std::string_view precision) {
   if (precision == "float32") return 2e-5;
   return precision == "bfloat16" ? 0.05 : 0.2;
 }
 
-// The largest difference of results and recorded results. A result that is infinite or NaN differs infinitely.
+// The largest difference of results from recorded results. A result that is infinite or NaN differs infinitely.
 class Difference {
  public:
   void add(float recorded, float found) {

@@ -89,7 +89,7 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     void* workspace;
     std::size_t workspace_bytes;
     std::size_t phase = 0, share = 0;
-    // The number of tokens before the call. The last phase changes `length`, so later phases read `past`.
+    // The number of tokens before the call. The last phase changes `length`, so phases after phase 0 read `past`.
     std::size_t past() const { return phase == 0 ? stored().length : stored().past; }
     Stored& stored() const { return *static_cast<Stored*>(cache); }
     const StoredMemory& stored_memory() const { return *static_cast<const StoredMemory*>(memory); }
@@ -136,8 +136,8 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
   static constexpr std::uint32_t ticket(std::size_t phase) {
     return Settings::cache_mark + 16 * static_cast<std::uint32_t>(phase);
   }
-  // Returns whether share 0 of the previous phase was the last to change the cache. Share 0 also finds that it has
-  // computed this phase before. While shares of the last phase run, only its share 0 may read `length`.
+  // Returns whether share 0 of the previous phase was the last to change the cache. Share 0 must not compute a phase
+  // twice. In the last phase, only share 0 may read `length`, because share 0 changes it.
   static bool is_next(const Stored& stored, std::size_t phase, std::size_t share) {
     if (stored.next_phase[phase % 2] != ticket(phase)) return false;
     if (phase + 1 < Kernel::phases || share == 0) {

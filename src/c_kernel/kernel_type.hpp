@@ -68,7 +68,7 @@ struct ModelSettings {
   static constexpr ladon::Model model = M;
   using Masks = c_kernel::Masks<M.mask>;
   using Position = typename ladon::PositionOf<M>::Type;
-  // The weights of this kernel if PRECISION were float32.
+  // The weights of this kernel with PRECISION float32.
   using FloatWeights = typename KernelOf<K, with_float_weights(M)>::Weights;
   static constexpr bool given = K == Kind::given;  // whether the caller gives queries, keys and values
   static constexpr bool bfloat16 = M.precision == ladon::PrecisionKind::bfloat16;

@@ -92,8 +92,8 @@ struct alignas(64) StoredCache {
   void clear_content() {
     for_layers([](auto& layer) { layer.clear(); });
   }
-  // Removes the tokens that an unfinished call of NAME_extend_phase has added to some layers. If there are none, writes
-  // nothing, because other threads may read.
+  // Removes the tokens that an unfinished call of NAME_extend_phase has added to some layers. Without such tokens,
+  // writes nothing, because other threads may read.
   void remove_unfinished() {
     for_layers([&](auto& layer) {
       if (layer.length != length) layer.length = length;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the C function NAME_quantise, which makes int8 weights from float32 weights on the device. NAME.h must be
-// included before this file.
+// Implements the C function NAME_quantise, which makes int8 or int4 weights from float32 weights on the device. NAME.h
+// must be included before this file.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 namespace c_kernel::inline LADON_ABI {
 
 // Calls a function of the visitor for each weight, bias and norm tensor. `from` is the C++ struct of the float weights,
-// and `to` is the C struct of the int8 weights:
+// and `to` is the C struct of the quantised weights:
 //     tensor                    function         arguments
 //     weight of a linear map    visitor.linear   the linear map in `from`; weight, scale and row_sum in `to`
 //     bias, vector, norm        visitor.keep     the pointer in `from`; the pointer in `to`
@@ -59,7 +59,7 @@ struct PartsVisit {
 };
 
 // Checks whether the weights of all linear maps are finite. If `Rotated` is true, checks the weights after the
-// rotation, which may make large weights infinite. Does not read the pointers of the int8 weights, which may be
+// rotation, which may make large weights infinite. Does not read the pointers of the quantised weights, which may be
 // uninitialised.
 template <bool Rotated>
 struct FiniteCheck {
@@ -74,9 +74,9 @@ struct FiniteCheck {
   void keep(const float*, const float*&) {}
 };
 
-// Makes the int8 tensors in the memory that begins at `next`, and sets the pointers of the int8 weights. If `Rotated`
-// is true, the integers and scales are equal to the results of ladon::quantise_rotated. Otherwise, they are equal to
-// the results of ladon::quantise. The row sums are equal to the results of ladon::row_sums.
+// Makes the quantised tensors in the memory that begins at `next`, and sets their pointers. The integers and scales
+// equal the results of ladon::quantise or ladon::quantise_int4 or, if `Rotated` is true, ladon::quantise_rotated or
+// ladon::quantise_rotated_int4. The row sums equal the results of ladon::row_sums.
 template <bool Rotated>
 struct Quantiser {
   std::byte* next;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a kernel on recorded inputs, and compares the results with recorded results (check.cpp.in). LADON_CHECK_ON_BOARD
-// compiles it for a machine without an operating system.
+// is for a machine without an operating system.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ inline constexpr bool has_stderr = true;
 
 // A tensor of the file that CHECK names.
 struct Recorded {
-  std::string_view name, type;  // such as "float"
+  std::string_view name, type;  // a type such as "float"
   const void* data;
   std::size_t bytes;
   std::array<std::size_t, 8> extents;  // 0 after the last extent
@@ -41,7 +41,7 @@ struct Recorded {
 // With several samples, each tensor has one more extent.
 class Sample {
  public:
-  // Prints the first problem to stderr. `kernel` begins the text.
+  // `kernel` begins the texts that are printed to stderr.
   Sample(const char* kernel, std::span<const Recorded> tensors) : kernel_(kernel), tensors_(tensors) {
     const Recorded* x = find("x");
     if (x != nullptr && x->rank() == 3) count_ = x->extents[0];
@@ -61,7 +61,7 @@ class Sample {
     return static_cast<const T*>(tensor->data) + sample * (tensor->bytes / sizeof(T) / count_);
   }
   // Returns the rows of a required tensor of floats in one sample. Returns 0, and prints why, if the tensor is missing,
-  // is not [rows][width] with at most `most` rows, or has not the samples of x.
+  // is not [rows][width] with at most `most` rows, or lacks the samples of x.
   [[nodiscard]] std::size_t rows(const char* name, std::size_t width, std::size_t most) const {
     const Recorded* tensor = find(name);
     if (tensor == nullptr) return wrong(name, "is missing", width, most);
@@ -72,7 +72,7 @@ class Sample {
     const std::size_t rows = tensor->extents[rank - 2];
     return rows <= most ? rows : wrong(name, "has too many rows", width, most);
   }
-  // Checks the tensor of an option, which the file has. Prints the problem if the elements have not the type T, or if a
+  // Checks an option's tensor, which the file must have. Prints a problem if the elements are not of type T, or if a
   // sample has fewer than `least` elements.
   template <class T>
   [[nodiscard]] bool fits(std::string_view name, std::size_t least) const {
@@ -104,8 +104,8 @@ class Sample {
   bool has_count_ = false;
 };
 
-// Lets an option point to the tensor of its name, if the kernel has the option and the file has the tensor. Returns
-// whether the tensor fits. The columns of a mask are those of the tensor.
+// Lets an option point to the tensor with its name, if the kernel has the option and the file has the tensor. Returns
+// false if the tensor does not fit. A mask has the tensor's columns.
 #define LADON_SAMPLE_OPTION(option, least)                                                                     \
   if constexpr (requires { to.option; }) {                                                                     \
     using Element = std::remove_cv_t<std::remove_pointer_t<std::remove_cvref_t<decltype(to.option)>>>;         \
@@ -145,8 +145,8 @@ inline int report(const char* kernel, double off, double tolerance) {
 //     queries, model, other_tokens, other_width, tolerance
 //     Options            NAME_options
 //     run(x, other, y, options)    returns an error as a text, or null
-// Returns the largest difference of a result from the recorded one, divided by the largest recorded magnitude, or -1 if
-// the tensors do not fit the kernel, or if the kernel returns an error.
+// Returns the largest difference of a result from the recorded result, divided by the largest recorded magnitude, or -1
+// if the tensors do not fit the kernel, or if the kernel returns an error.
 template <class Kernel>
 double difference_of(std::span<const Recorded> tensors, float* y) {
   const Sample sample(Kernel::name, tensors);

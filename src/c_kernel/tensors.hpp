@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the tensors of a kernel's weights. The lists are computed from the C++ type of the weights. The C++ member
 // `part.weight` has the name `part_weight` in the C struct. For int8 weights, `part.scale` has the name
-// `part_weight_scale`, and `part.row_sum` has the name `part_weight_row_sum`. A
-// vector, such as `scale1`, keeps its name.
+// `part_weight_scale`, and `part.row_sum` has the name `part_weight_row_sum`. A vector, such as `scale1`, keeps its
+// name.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ struct Tensor {
   Type type;
   std::size_t count = 0;  // number of heads if each head has a separate tensor; 0 if all heads share one tensor
   Extents extents{};
-  std::size_t inputs = 0;           // of a matrix of int8 or int4 weights
+  std::size_t inputs = 0;           // columns of a matrix of int8 or int4 weights
   bool rotated = false;             // whether these weights are rotated
   std::size_t quantised_bytes = 0;  // size of the tensor in bytes if NAME_quantise makes the tensor, else 0
   bool in_parts = false;            // whether the rows are those of queries, then of keys, then of values
@@ -175,13 +175,13 @@ struct Structure<Weights> {
   static constexpr std::string_view kind = Structure<Layer>::kind == "decoder_layer" ? "decoder" : "encoder";
 };
 
-// NAME_quantise places its tensors one behind the other, each at a multiple of 64 bytes.
+// NAME_quantise places its tensors one after the other, each at a multiple of 64 bytes.
 inline constexpr std::size_t quantised_alignment = 64;
 constexpr std::size_t aligned_size(std::size_t bytes) {
   return (bytes + quantised_alignment - 1) / quantised_alignment * quantised_alignment;
 }
 
-// Returns the size in bytes of all tensors that NAME_quantise makes, or 0 if the weights are not int8.
+// Returns the size in bytes of all tensors that NAME_quantise makes, or 0 if the weights are not quantised.
 template <class Weights>
 constexpr std::size_t quantised_bytes() {
   using Parts = Structure<Weights>;

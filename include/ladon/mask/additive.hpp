@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks that add a number to each score: one for each query and key (Additive), also for each head (AdditivePerHead),
-// or a multiple of their distance (Alibi).
+// Masks that add a number to each score: for each query and key (Additive), for each head, query and key
+// (AdditivePerHead), or a multiple of the distance (Alibi).
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>
@@ -39,7 +39,7 @@ struct PairScratch {
   alignas(64) float values[KeyWidth * Width];
 };
 
-// Adds the numbers of a block [keys][Width], with one query in each lane, times log2(e).
+// Adds the numbers of a block [keys][Width], premultiplied by log2(e). Each lane has one query.
 template <class Pack, std::size_t Width>
 struct AdditiveLanes {
   const float* values;
@@ -110,8 +110,8 @@ struct BoundAdditive {
 // Adds an element of `values` to each score, in natural units (run_options.hpp). The value -inf hides the key, and +inf
 // counts as the largest float. A null pointer, the default, adds nothing.
 //
-// `values` has `keys` columns, by default one for each key of the shape. All further keys are hidden, even if `values`
-// is null (as in ONNX's Attention since opset 24). Precondition: no more columns than keys (checks.hpp).
+// `values` has `keys` columns, by default one for each key of the shape. Keys without a column are hidden, even if
+// `values` is null (as in ONNX's Attention since opset 24). Precondition: no more columns than keys (checks.hpp).
 template <bool PerHead>
 struct AdditiveValues {
   template <Shape S>
@@ -162,15 +162,15 @@ struct BoundAlibi {
   constexpr bool may_see_any(Range, Range) const noexcept { return true; }
   template <class Pack, std::size_t Width>
   LADON_INLINE constexpr AlibiLanes<Pack> lanes(const ScoreBlock& block, NoScratch&) const noexcept {
-    // Limited, so that the product with a distance is finite.
+    // The limit keeps the product with a distance finite.
     constexpr float most = 0x1p95f;
     const float slope = slopes[block.head] * static_cast<float>(score::log2_e);
     return {block.queries.begin, offset, detail::vec::min_scalar(most, detail::vec::max_scalar(-most, slope))};
   }
 };
 
-// The slopes of the paper: head h has the slope 2^(-8 (h + 1) / Heads). If Heads is not a power of two, the first P
-// heads, the largest power of two below, get the slopes of P heads, and the others every second slope of 2 P heads.
+// The slopes of the paper: head h has the slope 2^(-8 (h + 1) / Heads). With a power of two P, and P < Heads < 2 P, the
+// first P heads get the slopes of P heads, and the other heads every second slope of 2 P heads.
 template <std::size_t Heads>
 inline constexpr std::array<float, Heads> default_slopes = [] {
   constexpr std::size_t power = std::bit_floor(Heads);

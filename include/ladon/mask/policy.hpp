@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract between a mask and the kernels (example: tests/test_masks_user.cpp), and two masks together (Both).
+// The contract between a mask and the kernels (example: tests/test_masks_user.cpp), and two joined masks (Both).
 //
 // A mask is a type with two parts:
 //     template <Shape S> struct Data
@@ -14,7 +14,7 @@
 //     key_ranges(queries)             returns KeyRanges for a non-empty range of queries
 //     may_see_any(queries, keys)      returns false only if none of the queries may see any of the keys
 //     lanes<Pack, W>(block, scratch)  returns an object with the functions may_see and add for a ScoreBlock with at
-//                                     most W queries; the kernels call them for K keys from block.keys.begin on
+//                                     most W queries; kernels call both for K keys from block.keys.begin on
 //
 // may_see and add return packs with one query in each lane. Lane i of pack `v` belongs to query number
 // block.queries.begin + v * Pack::lanes + i. Lanes beyond the last query are ignored.
@@ -47,12 +47,12 @@ struct Placement {
   std::ptrdiff_t offset;
 };
 
-// In `extend`, the number of tokens in the cache before the call, otherwise shape.keys - shape.queries, even if fewer
+// Stands for the number of tokens in the cache before `extend`, elsewhere for shape.keys - shape.queries, even if fewer
 // tokens are active.
 inline constexpr std::ptrdiff_t default_offset = PTRDIFF_MIN;
 
-// Returns `requested`, or the offset of the run. Clamps to -2^24 .. 2^24, so that sums with it cannot overflow. For
-// shapes and windows of at most 2^23 tokens, this does not change which keys are hidden.
+// Returns `requested`, or by default the offset of the run, clamped to -2^24 .. 2^24, so that sums cannot overflow. For
+// shapes and windows of at most 2^23 tokens, clamping does not change which keys are hidden.
 constexpr std::ptrdiff_t resolve_offset(const Placement& placement, std::ptrdiff_t requested) noexcept {
   constexpr std::ptrdiff_t largest = 1 << 24;
   const std::ptrdiff_t offset = requested == default_offset ? placement.offset : requested;
@@ -112,14 +112,14 @@ struct BoundByPosition {
   }
 };
 
-// Whether visible keys often end within a panel, so that a kernel may skip keys for the first half of the queries.
+// Whether a panel's queries often see different last keys, so that kernels may skip keys for the panel's first half.
 template <class BoundMask>
 inline constexpr bool ends_within_panels = false;
 
-// A wide window does not compile for fewer keys.
+// With fewer keys, a wide window would not compile.
 inline constexpr Shape checked_shape = Shape{.queries = 1, .keys = (1u << 24) - 1, .model = 1, .heads = 1}.complete();
 
-// With a kernel's packs, the check would instantiate lanes() before the kernel does: g++ generates other code.
+// With a kernel's packs, this check would instantiate lanes() before the kernel, which changes g++'s code.
 using CheckedPack = detail::vec::ArrayPack<2>;
 
 template <class BoundMask>
@@ -188,7 +188,7 @@ template <class First, class Second>
 inline constexpr bool ends_within_panels<BoundBoth<First, Second>> =
     ends_within_panels<First> || ends_within_panels<Second>;
 
-// A query sees a key if both masks show it. Both numbers are added to the score, that of A first. `first` holds the
+// A query sees a key if both masks show it. Both numbers are added to the score, A's number first. `first` holds the
 // data of mask A, and `second` holds the data of mask B.
 template <class A, class B>
 struct Both {

@@ -142,7 +142,7 @@ template <std::size_t Left>
 inline constexpr bool ends_within_panels<BoundRing<Left>> = true;
 
 // The largest number of keys that a mask shows before a query: Left for the mask Window<Left>, otherwise `all`. With a
-// limit, a cache replaces its oldest tokens: it is a ring.
+// limit, a cache is a ring: it replaces its oldest tokens.
 template <class Mask>
 inline constexpr std::size_t keys_before_query = all;
 template <std::size_t Left>

@@ -30,7 +30,7 @@ struct RelativeTable {
   float values[Heads * row_size]{};
 
   // `distance` is the position of the key minus the position of the query. `value` is in natural units
-  // (run_options.hpp). The table limits it, so that its sum with a score is finite.
+  // (run_options.hpp). The table limits `value`, so that sums with scores are finite.
   constexpr void set(std::size_t head, std::ptrdiff_t distance, float value) noexcept {
     constexpr float most = 0x1p95f;
     const auto place = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(Tokens) - 1 - distance);
@@ -47,9 +47,9 @@ struct RelativeBuckets {
 };
 
 // Returns the bucket of a distance, as transformers computes it in float32. If not causal, a half of the buckets
-// belongs to each direction. In a direction, the first half of the buckets has one distance each, and the others grow
-// with the logarithm of the distance. Preconditions: a direction has at least two buckets, and max_distance is larger
-// than half of their number.
+// belongs to each direction. In a direction, the first half of the buckets has one distance each. Other bucket numbers
+// grow with the distance's logarithm. Preconditions: a direction has at least two buckets, and max_distance is larger
+// than half of this number.
 constexpr std::size_t relative_bucket(std::ptrdiff_t distance, RelativeBuckets buckets) noexcept {
   const std::size_t count = buckets.causal ? buckets.count : buckets.count / 2, exact = count / 2;
   const std::size_t first = distance > 0 && !buckets.causal ? count : 0;
@@ -76,8 +76,8 @@ constexpr void fill_relative_table(RelativeTable<Heads, Tokens>& table, const fl
 }
 
 // Fills `bias` [heads][1 + rows * columns][1 + rows * columns], the attention_bias of a BEiT layer (Model::layer_bias),
-// from `table` [distances][heads]. Token 0 is the class token, and the patches of the image follow, row by row. The
-// distances are those of a query's and a key's patch, by row and column, and then three more: from the class token to a
+// from `table` [distances][heads]. Token 0 is the class token, and the patches of the image follow, row by row. `table`
+// has the distances of a query's and a key's patch, by row and column, and then three more: from the class token to a
 // patch, from a patch to the class token, and from the class token to itself.
 constexpr void fill_image_bias(float* bias, const float* table, std::size_t heads, std::size_t rows,
                                std::size_t columns) noexcept {
@@ -127,7 +127,7 @@ struct BoundRelative {
 };
 
 // Adds the number of the head and the distance to each score. The distance is the position of the key minus the
-// position of the query, which the offset of another mask does not change. Hides no key.
+// position of the query. The offset of another mask does not matter. Hides no key.
 struct Relative {
   template <Shape S>
   struct Data {

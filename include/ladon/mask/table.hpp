@@ -18,7 +18,7 @@
 
 namespace LADON_NAMESPACE::mask {
 
-// Swaps two quarters of a square of bits, then does the same within each quarter (Warren, Hacker's Delight, 7-3).
+// Transposes a square of bits: swaps two quarters, then continues within each quarter (Warren, Hacker's Delight, 7-3).
 template <std::size_t N>
 constexpr void transpose_bits(std::uint32_t (&row)[N]) noexcept {
   static_assert(N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32);
@@ -106,7 +106,7 @@ struct BitRows {
     }
     return false;
   }
-  // Returns the smallest range of whole words with every key that one of the queries may see.
+  // Returns the smallest range of whole words with every key that any of the queries may see.
   constexpr Range visible(Range queries) const noexcept {
     std::size_t first = 0, end = keys;
     while (first < end && !may_see_any(queries, {first, first + 1})) first = (first / 32 + 1) * 32;
@@ -152,7 +152,7 @@ struct ByteRows {
     }
     return word;
   }
-  // Bit i of the result is 1 if from[i] is not 0, like the top bit of byte i of `set`. A multiplication collects them.
+  // Bit i of the result, the top bit of byte i of `set`, is 1 if from[i] is not 0. A multiplication collects the bits.
   static constexpr std::uint32_t bits_of_eight(const std::uint8_t* from) noexcept {
     std::uint64_t packed = 0;
     for (std::size_t i = 0; i < 8; ++i) packed |= std::uint64_t(from[i]) << 8 * i;
@@ -164,8 +164,8 @@ struct ByteRows {
   constexpr Range visible(Range) const noexcept { return {0, keys < columns ? keys : columns}; }
 };
 
-// The byte 0 hides the key from the query. A null pointer, the default, hides no key. `may_see` has `keys` columns, as
-// the values of Additive (additive.hpp).
+// The byte 0 hides the key from the query. A null pointer, the default, hides no key. `may_see` has `keys` columns,
+// like `values` of Additive (additive.hpp).
 template <bool PerHead>
 struct BooleanBytes {
   template <Shape S>

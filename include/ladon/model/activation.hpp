@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations of an array, in place: behind a pooler, a convolution, or a linear map of a head.
+// Applies activations to an array in place: after a pooler, a convolution, or a head's linear map.
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One row from the rows of all tokens, by the attention of a learned query (arXiv 2106.04560, appendix; SigLIP's head).
-// A feed-forward network with a residual connection follows:
+// Computes one row from the rows of all tokens, by a learned query's attention (arXiv 2106.04560, appendix; SigLIP's
+// head). A feed-forward network with a residual connection follows:
 //     a = attend(query, x)    y = a + linear2(f(linear1(norm(a))))
 //
 // Unlike in a layer, the query is not added to the result of the attention.
@@ -21,8 +21,8 @@
 
 namespace LADON_NAMESPACE {
 
-// Reads up to M.tokens rows. Of M, these members count: the sizes, feed_forward, activation, the layout,
-// query_key_norm, the kind of the norm, the biases, and the precision.
+// Reads up to M.tokens rows. Uses these members of M: the sizes, feed_forward, activation, the layout, query_key_norm,
+// the kind of the norm, the biases, and the precision.
 template <Model M>
 struct AttentionPool {
   static_assert(M.feed_forward > 0, "ladon: an attention pool needs the hidden width of its feed-forward network");
@@ -58,7 +58,7 @@ struct AttentionPool {
   };
 
   // Computes `y` [model] from the rows `x` [tokens][model]. `y` must not overlap the other arrays. Precondition: tokens
-  // <= M.tokens. Without tokens, the attention has the bias of its output projection as its result.
+  // <= M.tokens. Without tokens, the result of the attention is the bias of its output projection.
   static constexpr void run(const float* x, const Weights& weights, float* y, Workspace& workspace,
                             std::size_t tokens = M.tokens) noexcept {
     Attention::run(weights.query.data, x, weights.attention, workspace.attended, workspace.attention, {.keys = tokens});

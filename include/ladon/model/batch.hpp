@@ -34,13 +34,13 @@ struct Texts {
     for (std::size_t i = 0; i < count; ++i) sum += lengths[i];
     return sum;
   }
-  // Returns the types behind those of `first` tokens.
+  // Returns the types from token `first` on.
   constexpr const std::int32_t* types_from(std::size_t first) const noexcept {
     return types == nullptr ? nullptr : types + first;
   }
 };
 
-// One of several texts. `number` and `first` are the numbers of texts and of tokens before it.
+// One of several texts. `number` texts and `first` tokens precede it.
 struct BatchText {
   const std::int32_t* ids;
   std::size_t tokens;
@@ -56,10 +56,9 @@ constexpr void for_each_text(const Texts& texts, F&& f) noexcept {
     f(BatchText{texts.ids + first, texts.lengths[i], i, first, texts.types_from(first)});
 }
 
-// Divides the texts into calls: as many consecutive texts as have at most `most` tokens together, but at least one
-// text. Calls compute(part, number of texts before it) for the calls of this share. A call belongs to the share in
-// which its first token is, so shares have about equal numbers of tokens, and the calls do not depend on the number of
-// shares.
+// Divides the texts into calls. A call has as many consecutive texts as fit into `most` tokens, but at least one text.
+// Runs compute(its texts, number of earlier texts) for the calls of this share. A call belongs to the share of its
+// first token, so shares have about equal numbers of tokens. The calls do not depend on the number of shares.
 template <class Compute>
 constexpr void for_each_call(const Texts& texts, std::size_t most, Share share, Compute&& compute) noexcept {
   LADON_EXPECTS(share.index < share.count, "ladon: a share's index is less than their count", {},
@@ -79,10 +78,10 @@ constexpr void for_each_call(const Texts& texts, std::size_t most, Share share, 
   }
 }
 
-// Returns the model of calls for several texts, with at most `tokens` tokens. Its layers have the same weights. The
-// mask of bits is joined with the masks of `model`. Preconditions: scores depend on positions only through the distance
-// of key and query (rotary tables, mask::Relative, mask::Alibi, windows, causal masks), a rotary table has `tokens`
-// positions, and the scale of the scores is not Scale::keys.
+// Returns the model of calls for several texts, with at most `tokens` tokens. The weights stay the same. The mask of
+// bits is joined with the masks of `model`. Preconditions: scores depend on positions only through the distance of key
+// and query (rotary tables, mask::Relative, mask::Alibi, windows, causal masks), a rotary table has `tokens` positions,
+// and the scale of the scores is not Scale::keys.
 constexpr Model model_of_texts(Model model, std::size_t tokens) noexcept {
   model.mask.bits = true;
   return model.with_tokens(tokens);

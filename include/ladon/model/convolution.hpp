@@ -37,7 +37,7 @@ struct ConvolutionModel {
 
 template <ConvolutionModel C>
 struct Convolution {
-  // Bound to names, because clang++ 14 prints a whole condition before its message.
+  // Conditions have names, because clang++ 14 prints a whole condition before its message.
   static constexpr bool has_sizes = C.inputs > 0 && C.outputs > 0 && C.width > 0 && C.stride > 0;
   static_assert(has_sizes, "ladon: a convolution needs inputs, outputs, a width and a stride");
   static constexpr bool groups_divide = C.groups > 0 && C.inputs % C.groups == 0 && C.outputs % C.groups == 0;
@@ -70,7 +70,7 @@ struct Convolution {
   }
 
  private:
-  // In a window, the features of a row are adjacent, and without groups the rows, too.
+  // The features of a window's row are adjacent. Without groups, its rows are adjacent, too.
   struct Windows {
     static constexpr std::size_t inputs = C.inputs / C.groups, run = C.groups == 1 ? C.width * inputs : inputs;
     detail::PaddedNumbers numbers;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Token ids to rows [tokens][width], and what models add to these rows before the first layer: positions, a row for the
-// type of each token, and a row for all tokens. A table is a linear map without a bias, so that the head of a language
-// model may read the same weights:
+// Converts token ids to rows [tokens][width], and adds what precedes the first layer: positions, a row for the type of
+// each token, and a row for all tokens. A table is a linear map without a bias, so that the head of a language model
+// may read the same weights:
 //     ladon::embed(table, ids, tokens, x);                 x [tokens][width]
 //     ladon::LinearRows<1, rows, width, ladon::Order::out_in, ladon::Bias::without>::run(x, table, logits, workspace);
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace LADON_NAMESPACE {
 
-// [Rows][Width], in any precision.
+// A table [Rows][Width]. `embed` rejects 4-bit weights.
 template <std::size_t Rows, std::size_t Width, class Precision = precision::Float32>
 using EmbeddingTable = Linear<Rows, Width, Order::out_in, Bias::without, Precision>;
 
@@ -52,7 +52,7 @@ constexpr void embed(const Linear<Rows, Width, Order::out_in, Bias::without, Pre
       static_assert(std::is_same_v<decltype(weight), const std::int8_t* const>,
                     "ladon: an embedding table has no 4-bit weights; take int8");
       for (std::size_t i = 0; i < Width; ++i) y[i] = static_cast<float>(weight[i]);
-      // The matrix H is its own inverse, times 8. The scale of a rotated row contains this factor, so this is exact.
+      // H H is the identity times 8. The scale of a rotated row contains this factor, so rotating is exact.
       if constexpr (Linear<Rows, Width, Order::out_in, Bias::without, Precision>::rotated)
         detail::rotate_blocks(y, Width, 1, y);
       for (std::size_t i = 0; i < Width; ++i) y[i] = y[i] * row.scale[0] * scale;

@@ -15,7 +15,7 @@
 //       typename S::Options options() const;
 //     };
 //
-// The functions may change members, such as a workspace. docs/decoding.md has an example.
+// Non-const functions may change members, such as a workspace. docs/decoding.md has an example.
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>
@@ -32,7 +32,7 @@ namespace LADON_NAMESPACE {
 
 enum class TextStatus {
   empty,          // the text has no token yet
-  ready,          // the text has the tokens; after `read` and `next`, `logits` belong to the next token
+  ready,          // the text has the tokens; after `read` and `next`, `logits` are for the next token
   unknown_token,  // an id is not in the vocabulary
   full,           // the text would be longer than `capacity`
 };
@@ -46,7 +46,7 @@ class TextGenerator {
   using Prompt = typename Parts::template Stack<PromptTokens>;
   static_assert(std::is_same_v<typename Step::Caches, typename Prompt::Caches>,
                 "ladon: Parts::Stack<1> and Parts::Stack<PromptTokens> differ in more than the tokens of a call");
-  // The largest number of tokens of a text: `all` if every cache keeps only the latest tokens, without a rotary table.
+  // The largest number of tokens of a text: `all` if every cache is a ring, without a rotary table.
   static constexpr std::size_t capacity = [] {
     std::size_t most = Step::shape.keys;
     if constexpr (requires { Step::Caches::value_type::ring; }) {
@@ -88,8 +88,8 @@ class TextGenerator {
     return status_;
   }
 
-  // Appends tokens, such as a part of a prompt, and leaves `logits` unset: `read` or `next` appends the last tokens of
-  // the prompt. Parts of a multiple of PromptTokens tokens take no more time than the whole prompt, and give equal
+  // Appends tokens, such as a part of a prompt, without computing `logits`: `read` or `next` must append the prompt's
+  // last tokens. Parts of a multiple of PromptTokens tokens take no more time than the whole prompt, and give equal
   // bits. Changes nothing if the status is not `ready`.
   constexpr TextStatus append(Parts& parts, const std::int32_t* ids, std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i) {
@@ -108,7 +108,7 @@ class TextGenerator {
   }
 
   // Appends tokens. Returns the choice for the next token, which the text does not contain yet. Returns no_token if the
-  // status is not `ready`, or if no logit is a number.
+  // status is not `ready`, or if no logit exceeds -inf.
   constexpr std::int32_t next(Parts& parts, const std::int32_t* ids, std::size_t count) noexcept {
     return read(parts, ids, count) == TextStatus::ready ? choose(logits_) : no_token;
   }

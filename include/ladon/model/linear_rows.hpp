@@ -18,7 +18,7 @@
 
 namespace LADON_NAMESPACE {
 
-// Up to `Rows` rows, and weights of the type `Linear`.
+// Applies weights of type `Linear` to at most `Rows` rows.
 template <std::size_t Rows, class Linear, class Vectors = detail::vec::NativeVectors>
 struct LinearRowsOf;
 

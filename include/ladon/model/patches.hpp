@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The patches of an image or of a video as tokens: a convolution whose stride is often the size of a patch
+// Converts the patches of an image or a video to tokens, by a convolution whose stride is often the patch size
 // (arXiv 2010.11929). Tokens are in the order [frames / patch_frames][patch rows][patch columns].
 #pragma once
 
@@ -32,7 +32,7 @@ struct PatchModel {
   constexpr std::size_t grid_rows() const noexcept { return (rows - patch_rows) / row_distance() + 1; }
   constexpr std::size_t grid_columns() const noexcept { return (columns - patch_columns) / column_distance() + 1; }
   constexpr std::size_t patches() const noexcept { return frames / patch_frames * grid_rows() * grid_columns(); }
-  // The numbers of a patch.
+  // Numbers per patch.
   constexpr std::size_t patch_size() const noexcept { return channels * patch_frames * patch_rows * patch_columns; }
 };
 
@@ -46,7 +46,7 @@ struct PatchEmbedding {
   static_assert(frames_divide, "ladon: patch_frames must divide the frames");
   static constexpr PatchModel model = P;
   using Precision = typename PrecisionOf<P.precision, P.activation_bits>::Type;
-  // PyTorch's weight [model][channels][patch_rows][patch_columns], with several patch_frames
+  // PyTorch's weight [model][channels][patch_rows][patch_columns]; with several patch_frames:
   // [model][channels][patch_frames][patch_rows][patch_columns].
   using Weights = Linear<P.model, P.patch_size(), Order::out_in, P.bias, Precision>;
   using Product = detail::RowProduct<detail::RowProductSizes{P.patches(), P.model, P.patch_size()}, Precision>;
@@ -69,7 +69,7 @@ struct PatchEmbedding {
 
  private:
   // The numbers of a patch are in the order [channels][frames][rows][columns], or in a transposed image
-  // [channels][frames][columns][rows]. The last of these are adjacent in memory.
+  // [channels][frames][columns][rows]. The last dimension is contiguous in memory.
   struct Windows {
     static constexpr std::size_t run = P.transposed ? P.patch_rows : P.patch_columns;
     static constexpr std::size_t lines = P.transposed ? P.patch_columns : P.patch_rows;  // of `run` numbers

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One row `y` [Width] from the rows `x` [tokens][Width] of all tokens. Without tokens, `y` becomes 0. `y` may be the
-// first row of `x`, but must not overlap `x` otherwise.
+// Computes a row `y` [Width] from the rows `x` [tokens][Width] of all tokens. Without tokens, `y` becomes 0. `y` may be
+// the first row of `x`; any other overlap is forbidden.
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>

@@ -20,7 +20,7 @@
 namespace LADON_NAMESPACE {
 
 // The steps are those of transformers' LogitsProcessors, in the same order:
-//     temperature   divides the logits; 0 and NaN: always the likeliest token
+//     temperature   divides the logits; 0, negative, NaN: always the likeliest token
 //     top_k         keeps the k largest logits, the first of equal logits; 0: all
 //     top_p         keeps the fewest of the likeliest tokens whose probabilities sum to top_p or more; at least one
 struct Sampling {
@@ -30,7 +30,7 @@ struct Sampling {
   std::uint64_t seed = 0;
 };
 
-// Not a token: no logit is a number above -inf.
+// Returned if no logit is a number above -inf.
 inline constexpr std::int32_t no_token = -1;
 
 // Returns the index of the largest of `Vocabulary` logits, the first of equal logits. Skips NaN and -inf.
@@ -46,8 +46,8 @@ struct Likeliest {
   }
 };
 
-// Makes the tokens of a text less likely: divides their logits by `penalty`, if negative multiplies them (CTRL, arXiv
-// 1909.05858). Repeated ids count once, ids that are no tokens never. Takes O(count^2).
+// Makes the tokens of a text less likely: divides their positive logits by `penalty`, and multiplies their negative
+// logits (CTRL, arXiv 1909.05858). Repeated ids count once. Ids outside the vocabulary are ignored. Takes O(count^2).
 template <std::size_t Vocabulary>
 constexpr void penalise_repetition(const std::int32_t* ids, std::size_t count, float penalty, float* logits) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
@@ -59,12 +59,12 @@ constexpr void penalise_repetition(const std::int32_t* ids, std::size_t count, f
   }
 }
 
-// Chooses tokens at random. Equal logits and seeds give equal tokens on every target. Never chooses a logit that is NaN
-// or -inf, and always +inf. Takes O(Vocabulary + n log Vocabulary) for the n tokens that top_k and top_p keep.
+// Chooses tokens at random. Equal logits and seeds give equal tokens on every target. Never chooses a logit of NaN or
+// -inf. Always chooses +inf. Takes O(Vocabulary + n log Vocabulary) for the n tokens that top_k and top_p keep.
 template <std::size_t Vocabulary, class Vectors = detail::vec::NativeVectors>
 class Sampler {
  public:
-  // Chooses the likeliest tokens.
+  // Chooses the likeliest token.
   constexpr Sampler() noexcept = default;
   constexpr explicit Sampler(const Sampling& sampling) noexcept { start(sampling); }
 
@@ -83,7 +83,7 @@ class Sampler {
 
  private:
   // Replaces each logit x by 2^z with z = (x - largest) / divisor: the probability times a common factor. NaN and
-  // z <= -126.5 give 0. A fused product and sum would depend on the target.
+  // z <= -126.5 give 0. in_order prevents fused multiply-adds, which depend on the target.
   static constexpr void to_weights(float* x, std::size_t count, float largest, float divisor) noexcept {
     detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
       detail::transform_floats<Simd>(x, count, [&]<class Pack>(const Pack& logit) {
@@ -146,8 +146,8 @@ class Sampler {
     return sum;
   }
 
-  // Stores the tokens of the `limit` largest logits, from the largest on. The heap has the largest so far, and begins
-  // with the smallest of them.
+  // Stores the tokens of the `limit` largest logits, from the largest on. The heap has the largest logits so far, the
+  // smallest of these first.
   constexpr void take_largest(const float* logits, std::size_t limit) noexcept {
     const auto rarer = [before = Likelier{logits}](std::int32_t a, std::int32_t b) { return before(b, a); };
     count_ = 0;
@@ -165,7 +165,7 @@ class Sampler {
     for (std::size_t rest = count_; rest > 1; --rest) pop(tokens_, rest, rarer);
   }
 
-  // Keeps tokens from the likeliest on, until their weights sum to top_p * `sum`. Returns their sum. First removes
+  // Keeps tokens from the likeliest on, until their weights sum to top_p * `sum`. Returns the kept sum. First removes
   // tokens that together weigh less than (1 - top_p) * `sum`.
   constexpr double take_likeliest(const float* logits, double sum, double top_p) noexcept {
     const double share = (1 - top_p) * sum / Vocabulary, rare = share < 1 ? share : 1;  // the largest weight is 1
@@ -202,7 +202,7 @@ class Sampler {
     return static_cast<double>((state * 0x2545f4914f6cdd1du) >> 11) * 0x1p-53;
   }
 
-  Sampling sampling_{0, 0, 0, 0};  // `seed` is the generator's state; all bytes 0 need no flash
+  Sampling sampling_{0, 0, 0, 0};  // `seed` is the generator's state; zeros need no flash
   std::size_t count_ = 0;
   std::int32_t tokens_[Vocabulary]{};  // the first count_ tokens may be chosen
   float weights_[Vocabulary]{};        // of these tokens

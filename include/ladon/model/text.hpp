@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One text of any length. Where a short text is faster in narrow panels, it has layers of its own. They have the same
-// weights. MiniLM, int8, 8 tokens, with AVX-512: 0.7 of the time.
+// Computes one text of any length. Where narrow panels are faster, short texts have separate layers with the same
+// weights (MiniLM, int8, 8 tokens, with AVX-512: 0.7 of the time).
 //
 // The functions that `ladon-import` writes call run_text: docs/import.md.
 #pragma once
@@ -17,9 +17,9 @@
 
 namespace LADON_NAMESPACE {
 
-// The layers for short texts, of `Stack`. They exist only if a shorter Encoder of the same model computes the same:
-// without types of the caller, masks, sinks, or a scale that depends on the number of tokens. DETERMINISTIC has only
-// one kind of layers. In products that convert bfloat16 weights to floats, rows of wide panels are faster.
+// The layers of `Stack` for short texts. They exist only if a shorter Encoder of the model computes the same: without
+// the caller's types, masks, sinks, layer_bias, or a scale by the number of tokens. DETERMINISTIC has no such layers.
+// In products that convert bfloat16 weights to floats, rows of wide panels are faster.
 template <class Stack>
 struct ShortTexts {
   static constexpr bool converts_weights =

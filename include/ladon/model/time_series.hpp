@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The patches of a time series, which a linear map or a network turns into tokens. A time series with several channels
-// is one time series for each channel. PatchTST (arXiv 2211.14730) has series of one length, and TimesFM
+// counts as one series for each channel. PatchTST (arXiv 2211.14730) has series of one length, and TimesFM
 // (arXiv 2310.10688) series of any length, whose first patch may lack numbers.
 #pragma once
 
@@ -22,7 +22,7 @@ struct TimeSeriesModel {
   constexpr std::size_t patches() const noexcept { return (length - patch) / stride + 1; }
 };
 
-// What a model subtracts from a series, and then divides it by. A forecast y becomes y * deviation + mean.
+// A model reads (series - mean) / deviation. A forecast y becomes y * deviation + mean.
 struct TimeSeriesScale {
   float mean = 0;
   float deviation = 1;
@@ -93,9 +93,9 @@ constexpr TimeSeriesScale masked_series_scale(VectorView<const float, S.length> 
   return {mean, deviation < least ? least : deviation};
 }
 
-// Writes a row for each patch to `y` [patches_of(numbers)][2 * patch]: the numbers of the patch, minus scale.mean and
-// divided by scale.deviation, and then its mask, which is 1 for each number that the patch lacks. Such a number is 0.
-// Precondition: numbers <= length.
+// Writes a row for each patch to `y` [patches_of(numbers)][2 * patch]: first (number - scale.mean) / scale.deviation
+// for the numbers of the patch, then the mask of the patch. Where the patch lacks a number, the number is 0 and the
+// mask 1. Precondition: numbers <= length.
 template <MaskedSeriesModel S>
 constexpr void masked_series_patches(VectorView<const float, S.length> series, std::size_t numbers,
                                      MatrixView<float, S.patches_of(S.length), 2 * S.patch> y,

@@ -5,7 +5,7 @@
 //
 // An image has a header of 64 bytes. If linear maps have 4-bit weights, a byte for each of them follows: 1 if the map
 // has int8 weights (Linear::int8_weight), or else 0. Then comes each tensor, in the order of `for_each_tensor`. These
-// bytes and the tensors begin at multiples of 64 bytes.
+// bytes and each tensor begin at multiples of 64 bytes.
 //
 // Numbers are little-endian.
 //     bytes 0 to 7     "ladonimg"
@@ -29,8 +29,8 @@ namespace LADON_NAMESPACE {
 inline constexpr std::size_t image_alignment = detail::image_line;
 
 // Calls visit(tensor) for each tensor of `weights`, a view or the epsilon of a norm. `weights` is a linear map, a norm,
-// a view, the weights of an attention, of a layer or of a stack, an array, or a type with such members: then it has a
-// function `for_each_part(f)`, which calls f(member) for each member.
+// a view, the weights of an attention, of a layer or of a stack, an array, or a type with such members. Such a type has
+// `for_each_part(f)`, which calls f(member) for each member.
 template <class Weights, class Visit>
 constexpr void for_each_tensor(Weights& weights, Visit&& visit) {
   detail::for_each_single_part(weights, [&]<class Part>(Part& part) {

@@ -5,8 +5,8 @@
 //       correction of earlier key blocks  detail/attention/softmax.hpp
 //       exponentials and weighted sum     detail/attention/values.hpp
 //
-// In passes, all exponentials are computed before the weighted sum. Interleaved, they are computed between the steps of
-// its first tile, if registers have room for both (`exponentials_beside_values` in detail/target: AVX-512 with FMA).
+// In passes, all exponentials precede the weighted sum. Interleaved exponentials are computed between the steps of the
+// sum's first tile, if registers have room for both (`exponentials_beside_values` in detail/target: AVX-512 with FMA).
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,7 @@ inline constexpr bool uses_block_floats = Vectors::uses_block_floats && precisio
 template <class Vectors>
 inline constexpr bool uses_block_floats<void, Vectors> = false;
 
-// What the attention of a panel of queries of the layout T is compiled for. D is a description such as AttentionTypes.
+// The form of the attention of a panel of queries with layout T. D is a description such as AttentionTypes.
 template <class D, class Simd, PanelLayout T, std::size_t Packs, class ViewType>
 struct AttendForm {
   static constexpr Shape shape = D::shape;
@@ -146,14 +146,14 @@ struct QueryBlockAttention {
   LADON_INLINE constexpr void attend_key_block(Range keys, bool last) noexcept {
     const ScoreBlock scored{head.index, block.queries, keys};
     // The weight of a hidden key is 0, but 0 times an infinite or NaN value is NaN. If `all_values` is true, no such
-    // value can occur, in pairs also as the neighbour of the last key, and the weighted sum need not skip hidden keys.
+    // product can occur, and the weighted sum need not skip hidden keys. Pairs include the neighbour of the last key.
     const Range neighbours{keys.begin, (keys.end + BlockForm::step - 1) / BlockForm::step * BlockForm::step};
     const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(neighbours);
     const bool in_passes = in_unit() || !all_values;
     const Range first_keys = halves && !in_passes ? Range{keys.begin, first_pack_keys.end} & keys : keys;
     score_keys(scored, first_keys.end);
     if constexpr (Form::interleaves_exponentials) {
-      // All packs of queries get the values of `first_keys`, and only the last pack those of the other keys.
+      // All packs of queries get the values of `first_keys`, and only the last pack gets the other values.
       if (!in_passes) {
         return weighted_sum_of_scores<BlockForm, halves>(floats_of<Form, Form::value_width>(head.values, block, keys),
                                                          block.scores, first_keys, keys.end, softmax, first_block, last,
@@ -206,7 +206,7 @@ struct QueryBlockAttention {
   }
 };
 
-// Captures scores or weights in a pass of its own, so the attention is bit-identical with and without capture.
+// Captures scores or weights in a separate pass, so the attention is bit-identical with and without capture.
 template <class Form, class BoundMask, Stage G>
 constexpr void capture_scores(const Head<typename Form::View>& head, const QueryBlock& block, std::size_t active_keys,
                               const BoundMask& mask, const CaptureRows<G>& capture) noexcept {

@@ -133,7 +133,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     }
     cache.length = past + tokens;
   }
-  // Project keys and values of a context. The cache loses its content. `projected` is KeyWorkspace::projected.
+  // fill_keys and fill_values project a context and replace the cached tokens. `projected` is KeyWorkspace::projected.
   template <class Context, class Data, class Cache>
   static constexpr void fill_keys(Context context, const Weights& w, std::size_t active, const Data& position,
                                   Cache& cache, [[maybe_unused]] float* projected) noexcept {
@@ -269,9 +269,9 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     cache.length += 1;
   }
 
-  // Both store a panel with the tokens `range` of the call in head `g` of the cache. append_keys first computes norm
-  // and rotation of the keys: `norm` is the norm of each head, or nothing, because an argument costs a register.
-  // append_values with UpdatesFinite also updates cache.not_finite_end.
+  // These functions store a panel, with the tokens `range` of the call, in head `g` of the cache. append_keys first
+  // computes norm and rotation: `norm` is the norm of each head, or nothing, because an argument costs a register. With
+  // UpdatesFinite, append_values updates cache.not_finite_end.
   template <PanelLayout P, std::size_t Packs, class Data, class Cache>
   static constexpr void append_keys(std::size_t g, float* projected, Range range, const Data& position, Cache& cache,
                                     const auto&... norm) noexcept {

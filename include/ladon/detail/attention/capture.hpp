@@ -66,7 +66,7 @@ struct CaptureRows {
   }
 
  private:
-  // Replaces exponents by weights, without the factor that it returns.
+  // Replaces exponents by unnormalised weights. Returns the missing factor.
   template <class Score, class Pack>
   static constexpr float to_weights(float* row, std::size_t keys, float largest, float sink) noexcept {
     constexpr std::size_t lanes = Pack::lanes;
@@ -83,7 +83,7 @@ struct CaptureRows {
     }
     return sum_of<Score>(row, keys, largest).reciprocal_sum(sink);
   }
-  // Sums the exponents of a row. The order does not depend on the number of lanes.
+  // Sums the weights of a row. The order does not depend on the number of lanes.
   template <class Score>
   static constexpr auto sum_of(const float* row, std::size_t keys, float largest) noexcept {
     using Sums = vec::ArrayPack<16>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention without projections for a few queries, which fill too few of the lanes of a panel of queries. Keys and
-// values are read where they lie, in the caller's rows.
+// Attention without projections for a few queries, which would leave lanes of a panel of queries idle. Keys and values
+// are read in place, in the caller's rows.
 //
 //     query    [Count][head width], scaled by ScoreFunction::query_scale
 //     keys     [keys][head width]                   rows of the caller
@@ -79,7 +79,7 @@ struct FewQueries {
   }
 
  private:
-  // Returns the scores of `count` keys. The lanes beyond have -inf.
+  // Returns the scores of `count` keys. The other lanes are -inf.
   template <class Function>
   static LADON_KERNEL constexpr Pack score_keys(const float* query, const float* keys, std::size_t count) noexcept {
     Pack sum[lanes];
@@ -130,8 +130,8 @@ struct FewQueries {
     return softmax.reciprocal_sum(query.sink);
   }
 
-  // Computes `Packs` packs of the outputs, from feature `first` on, where `values` begins. Keys with the weight -1 are
-  // skipped, because 0 times an infinite or NaN value is NaN.
+  // Computes `Packs` packs of the outputs from feature `first` on, to which `values` points. Keys with the weight -1
+  // are skipped, because 0 times an infinite or NaN value is NaN.
   template <std::size_t Count, std::size_t Packs, bool Hides>
   static LADON_KERNEL constexpr void weighted_sum(const float* values, std::size_t first, const float* weight,
                                                   Range visible, Range unmasked, const float (&factor)[Count],
@@ -180,7 +180,7 @@ struct FewQueries {
     }
   }
 
-  // Captures the scores or the weights of one query, in a pass of its own (block.hpp).
+  // Captures the scores or the weights of one query, in a separate pass (block.hpp).
   static constexpr void capture(const Query& query, const float* features, const Rows& rows, const auto& mask,
                                 const auto& capture_of, float* scores) noexcept {
     using Capture = decltype(capture_of(0, Range{}));

@@ -43,7 +43,7 @@ template <class Weights, class Options, class Input, class CaptureOf>
 HeadsCall(const Weights&, const Options&, Lengths, Input, float*, CaptureOf)
     -> HeadsCall<Weights, Options, Input, CaptureOf>;
 
-// A call with a norm over all heads, which the queries and keys have already: [panels][heads * head width][width].
+// A call whose queries and keys have their norm over all heads already: [panels][heads * head width][width].
 template <class Call>
 struct CallWithProjections : Call {
   float* queries;
@@ -69,7 +69,7 @@ struct BoundQueries {
 template <class BoundMask>
 BoundQueries(BoundMask, std::ptrdiff_t) -> BoundQueries<BoundMask>;
 
-// Pairs of bfloat16 numbers (operands.hpp). Attention to a cache, and of a single query, computes with floats.
+// Whether attention computes with bfloat16 pairs (operands.hpp). A cache and a single query need floats.
 template <Shape S, class Precision, class Vectors>
 inline constexpr bool attends_in_pairs = Vectors::attends_in_pairs && !std::is_same_v<Precision, precision::Float32> &&
                                          ShapeLayout<S, Vectors>::queries.width() > 1 &&
@@ -89,7 +89,7 @@ struct MultiHeadSteps {
   static constexpr float query_scale = ScoreFunction<shape, Score>::query_scale;
   using Norms = QueryKeyNormSteps<D, Simd>;
   static constexpr bool norms_all = Norms::all, norms_heads = Norms::heads;
-  // A norm would undo the scale, so that the scale comes after the norm.
+  // A norm would undo the scale, so the scale comes after the norm.
   static constexpr float projection_scale = norms_all || norms_heads ? 1.0f : query_scale;
   // Whether attend_all_heads projects the queries of all heads in one product. They lie in the array of the heads,
   // where the output of a head later overwrites them. Therefore head_width must equal value_width, and all keys must
@@ -98,8 +98,9 @@ struct MultiHeadSteps {
                                         (Weights::heads_adjacent) && (shape.head_width == shape.value_width) &&
                                         (shape.keys <= L::block) && !is_single_token<Simd, q> && !norms_all;
 
-  // Whether the queries of a head are projected for all panels at first, because each pass over int8 weights prepares
-  // them (prepares_weights). They lie in the memory of the head's output, so head_width must equal value_width.
+  // Whether the queries of a head are projected for all panels first, because each pass over int8 weights prepares the
+  // weights (prepares_weights). The queries lie in the memory of the head's output, so head_width must equal
+  // value_width.
   static constexpr bool projects_all_panels_first =
       precision::is_int8<typename Weights::Precision> && shape.head_width == shape.value_width && !norms_all &&
       cortex_m::Engine<typename Vectors::Int8Element, Simd>::prepares_weights;
@@ -116,7 +117,7 @@ struct MultiHeadSteps {
   static constexpr bool uses_pairs = attends_in_pairs<shape, typename Weights::Precision, Vectors>;
 
   // tokens_to_panels and context_to_panels convert rows [tokens][features] into panels. convert_tokens and
-  // context_to_panels make the panels that some projections need instead (detail/panel/product_input.hpp).
+  // context_to_panels convert panels to the input of projections (detail/panel/product_input.hpp).
   template <class CallShare = WholeCall>
   static constexpr void tokens_to_panels(const float* rows, std::size_t active, float* panels,
                                          CallShare share = {}) noexcept {
@@ -264,7 +265,7 @@ struct MultiHeadSteps {
     return false;
   }
 
-  // Rounds to pairs, in place. Without TestsFinite, values_finite is true without a test.
+  // Rounds keys and values to pairs, in place. Without TestsFinite, values_finite is true.
   template <bool TestsFinite>
   static constexpr KeysAndValues<PairPanels> round_keys_and_values(float* keys, float* values,
                                                                    std::size_t active) noexcept {

@@ -40,19 +40,20 @@ struct ScoreFunction {
   }
 };
 
-// Captures scores before the softcap.
+// For captures before the softcap.
 template <class Score>
 struct Uncapped : Score {
   static constexpr float softcap = 0;
 };
 
-// One head of keys and values, as floats, as PairPanels, or in a cache (detail/panel/cache_panels.hpp).
+// One head of keys and values: floats, PairPanels, RowsView, or a cache (detail/panel/cache_panels.hpp).
 template <class View = const float*>
 struct KeysAndValues {
   View keys;           // K^T [panels][head width][key width]
   View values;         // V^T [panels][value width][key width]
   bool values_finite;  // whether no value is infinite or NaN
-  // Whether keys and values are words (detail/cortex_m/m0_attention.hpp). Aligned: copies take 20 bytes less on M0+.
+  // Whether keys and values are words (detail/cortex_m/m0_attention.hpp). Alignment makes copies 20 bytes smaller on
+  // M0+.
   alignas(4) bool words = false;
 };
 template <class View>
@@ -67,8 +68,8 @@ struct QueryHeads : KeysAndValues<View> {
 template <class View = const float*>
 using Head = QueryHeads<View, 1>;
 
-// The queries of one panel, and the memory for their attention in one head; or a single query in each of several heads,
-// whose arrays lie one after the other (the scores of a head have room for all panels of keys).
+// The queries of one panel, and the memory for their attention in one head. With a single query, the arrays of several
+// heads may lie one after the other; the scores of a head have room for all panels of keys.
 struct QueryBlock {
   const float* query;  // Q^T [head width][query width], scaled by ScoreFunction::query_scale, or its pairs
   Range queries;       // indices of the queries
@@ -78,7 +79,7 @@ struct QueryBlock {
   bool words = false;  // whether keys and values are words (detail/cortex_m/m0_attention.hpp)
 };
 
-// What attention is compiled for. Attention without projections has the weights `void`.
+// The types for which attention is compiled. Without projections, Weights is `void`.
 template <Shape S, class WeightsType, class ScoreType, class PositionType, class VectorsType>
 struct AttentionTypes {
   static constexpr Shape shape = S;
@@ -89,21 +90,21 @@ struct AttentionTypes {
 };
 
 // What the kernels of a query block multiply:
-//     floats     keys and values of all keys
+//     floats     all keys and values as floats
 //     pairs      pairs of bfloat16 numbers (PairPanels)
-//     integers   at run time, detail/cortex_m/m0_attention.hpp; floats in constant evaluation
+//     integers   of detail/cortex_m/m0_attention.hpp; floats in constant evaluation
 //     widened    floats of one key block, converted from a bfloat16 or int8 cache (detail/panel/cache_panels.hpp)
 //     rows       floats in rows instead of panels: K [keys][head width], V [keys][value width]
 enum class Numbers { floats, pairs, integers, widened, rows };
 
-// Whether a matrix unit multiplies pairs of these sizes: whole tiles of keys and values. Panels of queries may have any
-// number of lanes that fits, so the lanes of the keys stand for them.
+// Whether a matrix unit multiplies pairs of these sizes: whole tiles of keys and values. Queries may have any number of
+// lanes that fits, so the test uses the lanes of keys.
 template <class Unit, std::size_t KeyWidth, std::size_t HeadWidth, std::size_t ValueWidth>
 inline constexpr bool attends_in_unit =
     Unit::template fits<BFloat16, HeadWidth, KeyWidth / 2> && KeyWidth == 2 * Unit::rows &&
     KeyWidth * sizeof(BFloat16) == Unit::row_bytes && ValueWidth % Unit::rows == 0;
 
-// What the kernels of a query block are compiled for: not the numbers of queries and keys.
+// Kernels of a query block are compiled for these sizes, not for numbers of queries and keys.
 struct QueryBlockSizes {
   PanelLayout layout;     // of the queries
   std::size_t packs;      // that the queries fill
@@ -132,7 +133,7 @@ struct QueryBlockForm {
   static constexpr std::size_t step = uses_pairs ? 2 : 1;
   static constexpr std::size_t head_steps = (head_width + step - 1) / step;  // steps of a score
   static constexpr std::size_t panel_steps = key_width / step;               // steps of a panel of values
-  // How far neighbours of a tile of keys or values lie apart: its rows, and its steps.
+  // The distances of neighbouring rows and of neighbouring steps in a tile of keys or values.
   static constexpr std::size_t key_stride = in_rows ? head_width : 1, feature_stride = in_rows ? 1 : key_width;
   static constexpr std::size_t value_stride = in_rows ? 1 : panel_steps, step_stride = in_rows ? value_width : 1;
   using Dot = EachPack<std::conditional_t<uses_pairs, vec::PairDot<Pack>, vec::FloatDot<Pack>>, Pack::lanes>;

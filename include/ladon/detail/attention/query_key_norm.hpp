@@ -26,7 +26,7 @@ struct QueryKeyNormSteps {
   using L = ShapeLayout<shape, typename D::Vectors>;
   static constexpr PanelLayout k = L::keys;
   static constexpr QueryKeyNormKind kind = Weights::query_key_norm;
-  // Whether the norm is over all heads, or over each head: then before the rotary embedding (first) or after it (last).
+  // Whether the norm is over all heads, or over each head, before (first) or after (last) the rotary embedding.
   static constexpr bool all = kind.over == HeadNorm::all, heads = kind.over != HeadNorm::none && !all;
   static constexpr bool first = heads && !kind.after_rotation, last = heads && !first;
 
@@ -58,7 +58,7 @@ struct QueryKeyNormSteps {
     for (std::size_t i = 0; i < Rows * P.width(); ++i) panel[i] *= scale;
   }
 
-  // Projects the queries, or the keys from a context with the layout T, of all heads, and computes their norm over all
+  // Projects queries of all heads, or keys of all heads from a context with layout T, and computes their norm over all
   // heads: `out` [panels][heads * head width][width of T].
   template <bool Queries, PanelLayout T = L::queries, PanelLayout Last = L::last_queries,
             std::size_t Tokens = shape.queries, class CallShare = WholeCall>

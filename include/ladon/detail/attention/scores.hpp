@@ -56,7 +56,7 @@ LADON_NOINLINE constexpr void cap(float* scores, std::size_t rows) noexcept {
 // The scores of Rows keys, from number `key` on, and all packs of queries except the first FirstPack packs. Scores of
 // key `end` and later keys are not stored. `lanes` is the mask, bound to the queries and keys (mask/policy.hpp).
 //
-// InUnit: the products are computed already, [Rows][query width], and take the place of the keys.
+// InUnit: `keys` holds products that the unit has computed, [Rows][query width], instead of keys.
 template <class Form, class Function, std::size_t Rows, std::size_t FirstPack, bool InUnit, class Lanes>
 struct ScoreTile {
   using Pack = typename Form::Pack;
@@ -132,7 +132,7 @@ struct ScoreTile {
     });
     cap<Function, Pack, packs, width>(scores, end - key < Rows ? end - key : Rows);
   }
-  // Includes the numbers that the mask adds. `hide` replaces the scores of hidden keys later.
+  // Adds the numbers of the mask. `hide` later replaces the scores of hidden keys.
   LADON_INLINE constexpr Pack score_of(std::size_t r, std::size_t v, const Pack& product) const noexcept {
     if constexpr (Function::capped) {
       return lanes.add(FirstPack + v, key + r, Pack::load(at(r, v)));
@@ -153,7 +153,7 @@ struct ScoreTile {
   }
 };
 
-// The rows of the last tile of a key block, if no more keys are left: int8 (36,64,4) takes 7% less time (Zen 5).
+// A tile for at most four remaining keys has only four rows: int8 (36,64,4) takes 7% less time (Zen 5).
 inline constexpr std::size_t last_rows = 4;
 
 // Computes the products of a panel of keys, K [key width][head width / 2], and all queries: [key width][query width].
@@ -172,7 +172,7 @@ LADON_INLINE const float* products_in_unit(const float* keys, const float* query
 // `keys` points to the panel of key Form::first_key(scored.keys.begin). Every query sees every key in `unmasked`.
 //
 // Halves: the first pack of queries sees no key from `first_pack_end` on. If the second half of a panel of keys lies
-// behind `first_pack_end`, the scores of the first pack are skipped.
+// behind `first_pack_end`, it has no scores for the first pack.
 template <class Form, class Function, bool Halves = false, bool InUnit = false, class BoundMask>
 LADON_INLINE constexpr void score_tiles(const QueryBlock& block, const ScoreBlock& scored, const float* keys,
                                         Range unmasked, const BoundMask& mask,
@@ -234,7 +234,7 @@ LADON_INLINE constexpr void score_tiles(const QueryBlock& block, const ScoreBloc
   }
 }
 
-// The same in a matrix unit. Every pack of queries gets every score.
+// Like score_tiles, in a matrix unit. Every pack of queries gets every score.
 template <class Form, class Function, class BoundMask>
 LADON_NOINLINE void scores_in_unit(const QueryBlock& block, const ScoreBlock& scored, const float* keys, Range unmasked,
                                    const BoundMask& mask, typename Form::Pack (&maximum)[Form::packs]) noexcept {
@@ -243,7 +243,7 @@ LADON_NOINLINE void scores_in_unit(const QueryBlock& block, const ScoreBlock& sc
   Form::Unit::end();
 }
 
-// A function of its own, unless tiles leave half of the registers to the surrounding code (inlines_product).
+// `scores` inlines score_tiles instead if tiles leave half of the registers to the surrounding code (inlines_product).
 template <class Form, class Function, bool Halves = false, class BoundMask>
 LADON_PRODUCT constexpr void separate_scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys,
                                              Range LADON_ARGUMENT unmasked, const BoundMask& mask,

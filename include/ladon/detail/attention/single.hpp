@@ -25,7 +25,7 @@ namespace LADON_NAMESPACE::detail {
 template <class View>
 using ElementOf = std::remove_cvref_t<decltype(*elements(View{}))>;
 
-// How many keys a sum has that starts at 0.
+// How many keys share a sum that starts at 0.
 template <class Form>
 inline constexpr std::size_t single_block = 256 * Form::KeyPack::lanes;
 
@@ -92,7 +92,7 @@ LADON_INLINE constexpr auto mask_panel(std::size_t head, const KeyRanges& ranges
   return largest;
 }
 
-// Halves `most` items (packs of keys, streams or rows) of several heads until `sums` packs of sums for each item and
+// With several heads, halves `most` items (packs of keys, streams or rows) until `sums` packs of sums for each item and
 // head fit into registers (single_query_sums in detail/target).
 constexpr std::size_t fitting_registers(std::size_t most, std::size_t heads, std::size_t sums) noexcept {
   while (heads > 1 && most > 1 && most * heads * sums > target::Current::single_query_sums) most /= 2;
@@ -232,7 +232,7 @@ LADON_INLINE constexpr void add_weighted_keys(const typename Form::View& values,
 
 // Computes out[h][row] = factor[h] * (sum of value[row][key] * p[h][key] over the visible keys).
 //
-// Streams add the panels that lie completely in the visible range, add_weighted_keys adds all other keys. A hidden
+// Streams add panels that lie completely in the visible range, and add_weighted_keys adds all other keys. A hidden
 // value never changes the bits of `out`: the order of addition does not depend on Selected.
 template <class Form, bool Selected, std::size_t Streams, std::size_t Heads>
 LADON_KERNEL constexpr void single_query_weighted_sum(typename Form::View values, const float* p, Range visible,

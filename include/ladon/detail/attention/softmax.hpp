@@ -31,7 +31,7 @@ struct RunningSoftmax {
     }
   }
 
-  // Begins a key block. `maximum` includes its scores, `before` does not. Only: there is a single key block and no
+  // Begins a key block. `maximum`, but not `before`, includes its scores. Only: there is a single key block and no
   // sink, so nothing is corrected. Without LADON_UNROLL, g++ calls memcpy (RISC-V, 16,32,4: 1.7% more instructions).
   template <bool Only>
   LADON_INLINE constexpr void begin(const Pack (&before)[Packs]) noexcept {
@@ -50,8 +50,8 @@ struct RunningSoftmax {
   // Replaces each score s of `scores` [keys][Width] by the weight 2^(s - maximum), and adds the sum of the weights to
   // `sum`, as in values.hpp. `Chains` packs are computed side by side, to hide latency.
   //
-  // A separate function if the queries fill several packs (at 64,128,4: 91% of peak, inlined 88%). With one pack,
-  // inlining is faster (at 16,32,4: 69% and 61%; AVX-512, g++).
+  // A separate function if the queries fill several packs (64,128,4: 91% of peak, inlined: 88%). With one pack,
+  // inlining is faster (16,32,4: 69%, separate: 61%; AVX-512, g++).
   template <std::size_t Width, std::size_t Chains, bool BlockFloats = false, bool Pairs = false>
   LADON_NOINLINE constexpr void exponentials(float* scores, std::size_t keys) noexcept {
     to_weights<Width, Chains, BlockFloats, Pairs>(scores, keys);
@@ -64,7 +64,7 @@ struct RunningSoftmax {
 
   // `exponentials` and the next two functions can also round weights to bfloat16, in pairs of neighbouring keys: [(keys
   // + 1) / 2][Width] (operands.hpp). weights_of_step computes one key, or a pair of keys, and adds to `total`. A tile
-  // calls it between its steps and needs all registers, so `shift_` is read from memory for each key.
+  // calls this function between steps and needs all registers, so `shift_` is read from memory for each key.
   template <std::size_t Width, bool Pairs>
   LADON_INLINE constexpr void weights_of_step(const float* scores, float* weights,
                                               Pack (&total)[Packs]) const noexcept {
@@ -92,7 +92,7 @@ struct RunningSoftmax {
     }
   }
 
-  // 1 / sum for each query of pack `v`. A query that sees no key has the sum 0 and gets 1.
+  // Returns 1 / sum for each query of pack `v`. A query without visible keys has the sum 0 and gets 1.
   constexpr Pack reciprocal_sum(std::size_t v) const noexcept {
     const Pack one = Pack::broadcast(1.0f);
     return one / blend(sum[v] == Pack::broadcast(0.0f), one, sum[v]);
@@ -178,7 +178,7 @@ struct SingleQuerySoftmax {
     const float maximum = reduce_max(largest);
     shift = maximum == -std::numeric_limits<float>::infinity() ? 0.0f : maximum;
   }
-  // Replaces each score s by the weight 2^(s - shift). Mark: a hidden key (score -inf) gets -1.
+  // Replaces each score s by the weight 2^(s - shift). Mark: hidden keys (score -inf) get -1.
   template <bool Mark, std::size_t SumBlock>
   constexpr void exponentials(float* scores, std::size_t count) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());

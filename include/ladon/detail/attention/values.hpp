@@ -20,7 +20,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// A stored sum is (earlier sum * `before` + sum of the key block) * `after`; if `first` is true, without the former.
+// The stored sum is (earlier sum * `before` + block sum) * `after`. If `first` is true, there is no earlier sum.
 template <class Pack, std::size_t Packs>
 struct Rescale {
   bool first;
@@ -35,7 +35,7 @@ struct NoInterleavedWork {
 };
 
 // Between the steps of a tile, computes the weights (exponentials of the scores), `keys_ahead` steps before the tile
-// uses them. After the last key, `end` stores the sums of the weights in softmax.sum and sets `after`.
+// uses them. After the last key, `end` adds the sums of the weights to softmax.sum and sets `after`.
 template <class Form>
 struct InterleavedExponentials {
   using Pack = typename Form::Pack;
@@ -143,7 +143,7 @@ LADON_KERNEL constexpr void weighted_sum(const float* values, const float* p, Ra
   });
 }
 
-// The same in a matrix unit, which adds the values of whole panels. `range` begins with a panel.
+// Like weighted_sum, but a matrix unit adds the values of whole panels. `range` begins with a panel.
 template <class Form>
 LADON_NOINLINE void weighted_sum_in_unit(const float* values, const float* p, Range range,
                                          Rescale<typename Form::Pack, Form::packs> rescale, float* out) noexcept {
@@ -172,9 +172,9 @@ LADON_NOINLINE void weighted_sum_in_unit(const float* values, const float* p, Ra
   Unit::end();
 }
 
-// Computes the weighted sum of a key block from its scores. The exponentials replace them beside the first tile, which
-// has the fewest rows and leaves registers. Halves: only the last pack of queries sees the keys from `range.end` to
-// `last_pack_end` - 1.
+// Computes the weighted sum of a key block from scores. Exponentials replace the scores during the first tile, which
+// has the fewest rows and leaves registers free. Halves: only the last pack of queries sees the keys from `range.end`
+// to `last_pack_end` - 1.
 //
 // Inlined, g++ would spill the accumulators of the first tile (91.3% -> 88.6% of peak at 512,256,8 on Zen 5).
 template <class Form, bool Halves>
@@ -235,8 +235,8 @@ LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const f
   }
 }
 
-// Returns whether all values of the first `keys` keys are finite: the sum of x * 0 is NaN if an x is not. Pairs:
-// whether they are finite after round_values, too; false for some values above 3.39e38.
+// Returns whether all values of the first `keys` keys are finite: otherwise, the sum of x * 0 is NaN. Pairs: values
+// must stay finite after round_values; some above 3.39e38 fail although they stay finite.
 template <class Pack, std::size_t KeyWidth, std::size_t ValueWidth, bool Pairs = false>
 constexpr bool all_finite(const float* values, std::size_t keys) noexcept {
   Pack zeros = Pack::broadcast(0.0f);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention without projections (attention.hpp). The queries of each head and panel are converted into panels, and the
 // outputs back into rows. Keys and values are read in the caller's rows. On targets without FewQueries, and if keys are
-// rotated, those of each group are converted into panels first. A few queries have kernels of their own
-// (few_queries.hpp).
+// rotated, keys and values of each group become panels first. A few queries have separate kernels (few_queries.hpp).
 #pragma once
 
 #include <cstddef>
@@ -40,7 +39,7 @@ template <Shape S, class Position, class Vectors>
 inline constexpr bool attends_rows = !Position::rotates && ShapeLayout<S, Vectors>::keys.lanes > 1 &&
                                      !LADON_DETERMINISTIC && target::Current::most_few_queries > 0;
 
-// Whether the queries of the heads of a group are computed like those of one head: without a mask, they see the same
+// Whether the queries of the heads of a group are computed like queries of one head: without a mask, they see the same
 // keys. Heads with enough queries for all lanes gain nothing.
 template <Shape S, class Mask, class Score, class Position, class Vectors>
 inline constexpr bool merges_heads =
@@ -80,7 +79,7 @@ struct AttentionSteps {
     if constexpr (reads_rows) return workspace.scratch.scores_of_few.data;
     return nullptr;
   }
-  // The keys and values of group `g`.
+  // Returns keys and values of group `g`.
   template <class Call>
   static constexpr typename Few::Rows rows_of(const Call& call, std::size_t g) noexcept {
     return {call.keys + g * shape.keys * shape.head_width, call.values + g * shape.keys * shape.value_width,
@@ -111,7 +110,7 @@ struct AttentionSteps {
     }
   }
 
-  // Computes Count queries that share keys and values, from number `first` on, which counts the queries of `head` and
+  // Computes Count queries that share keys and values, from number `first` on. Numbers count the queries of `head`,
   // then those of the next heads.
   template <std::size_t Count, class Call>
   static constexpr void attend_rows(const Call& call, const typename Few::Rows& rows, std::size_t head,
@@ -178,7 +177,7 @@ struct AttentionSteps {
     };
     for_panels<q, L::last_queries, shape.queries>(call.lengths.queries, attend);
   }
-  // Whether all values are finite: the sum of x * 0 is NaN if an x is not.
+  // Returns whether all values are finite: otherwise, the sum of x * 0 is NaN.
   static constexpr bool all_finite_rows(const typename Few::Rows& rows) noexcept {
     const std::size_t count = rows.active * shape.value_width;
     KeyPack zeros = KeyPack::broadcast(0.0f);

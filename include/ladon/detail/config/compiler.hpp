@@ -33,7 +33,7 @@
 #endif
 // For functions that are called rarely, compiled for size.
 #define LADON_COLD LADON_NOINLINE __attribute__((cold))
-// [&](std::size_t i) LADON_INLINE_LAMBDA { ... }: g++ -Os called the lambda of each multiply-add (Cortex-M7).
+// For [&](std::size_t i) LADON_INLINE_LAMBDA { ... }: g++ -Os called a lambda for each multiply-add (Cortex-M7).
 #define LADON_INLINE_LAMBDA LADON_ALWAYS_INLINE
 #else
 #define LADON_INLINE inline
@@ -42,7 +42,7 @@
 #define LADON_INLINE_LAMBDA
 #endif
 
-// MSVC, and clang++ for MSVC's ABI, ignore the attribute of the standard.
+// MSVC, and clang++ for MSVC's ABI, ignore [[no_unique_address]].
 #if defined(_MSC_VER)
 #define LADON_NO_UNIQUE_ADDRESS [[msvc::no_unique_address]]
 #else
@@ -67,8 +67,8 @@
 #else
 #define LADON_UNROLL
 #endif
-// The heads of a loop that is unrolled, and of one that is not, for small code: LADON_UNROLLED_FOR(i, 4) f(i);
-// With (i) instead of i, g++ 12 ends by an internal error. NOLINTNEXTLINE(bugprone-macro-parentheses)
+// Heads of loops: LADON_UNROLLED_FOR(i, 4) f(i); LADON_ROLLED_FOR is not unrolled, for small code.
+// With (i) instead of i, g++ 12 stops with an internal error. NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define LADON_FOR(pragma, i, count) pragma for (std::size_t i = 0; i < (count); ++i)
 #define LADON_UNROLLED_FOR(i, count) LADON_FOR(LADON_UNROLL, i, count)
 #define LADON_ROLLED_FOR(i, count) LADON_FOR(_Pragma("GCC unroll 1"), i, count)
@@ -92,7 +92,7 @@
 #if !defined(LADON_ARGUMENT)
 #define LADON_ARGUMENT
 #endif
-// A function has all registers, and its inlined tiles do not reload operands after each store.
+// A separate function has all registers. Its inlined tiles do not reload operands after each store.
 #if defined(LADON_SMALL)
 #define LADON_PRODUCT
 #define LADON_TILE_LAMBDA
@@ -101,7 +101,8 @@
 #define LADON_TILE_LAMBDA LADON_INLINE_LAMBDA
 #endif
 
-// Begins a function whose sums and products keep their order, whatever the program allows. Intrinsics do not keep it.
+// Begins a function whose sums and products keep their order, whatever the program allows. Intrinsics do not keep the
+// order.
 #if defined(__clang__)
 #define LADON_AS_WRITTEN _Pragma("clang fp reassociate(off)")
 #else
@@ -110,7 +111,7 @@
 
 namespace LADON_NAMESPACE {
 
-// std::bit_cast, which the libc++ of Emscripten 3.1.6 lacks.
+// Replaces std::bit_cast, which the libc++ of Emscripten 3.1.6 lacks.
 template <class To, class From>
 LADON_INLINE constexpr To bit_cast(const From& from) noexcept {
   return __builtin_bit_cast(To, from);
@@ -126,8 +127,8 @@ LADON_INLINE T load_as(const void* from) noexcept {
   return result;
 }
 
-// Hides a pointer or a count. Reads cannot move ahead of a loop that needs the registers: on AVX2, biases of six rows
-// cost an accumulator its register, and 92% of peak became 74%. A loop cannot be specialised for a count.
+// Hides a pointer or a count. Reads of a hidden pointer cannot move ahead of a loop that needs the registers: on AVX2,
+// six biases took an accumulator's register (92 -> 74% of peak). A loop cannot be specialised for a hidden count.
 template <class T>
 LADON_INLINE constexpr T opaque(T value) noexcept {
 #if defined(__GNUC__) || defined(__clang__)
@@ -136,7 +137,7 @@ LADON_INLINE constexpr T opaque(T value) noexcept {
   return value;
 }
 
-// Into the L2 and the L1 cache. Any address is allowed. Does nothing on targets that prefetch no weights.
+// Prefetches into the L2 or L1 cache. Any address is allowed. Does nothing on targets that prefetch no weights.
 LADON_INLINE void prefetch_to_second_cache([[maybe_unused]] const void* address) noexcept {
 #if defined(__GNUC__) || defined(__clang__)
   if constexpr (target::Current::prefetched_row_floats != target::unlimited) __builtin_prefetch(address, 0, 2);
@@ -147,14 +148,15 @@ LADON_INLINE void prefetch_to_nearest_cache([[maybe_unused]] const void* address
   if constexpr (target::Current::prefetched_row_floats != target::unlimited) __builtin_prefetch(address, 0, 3);
 #endif
 }
-// Reads a byte instead of a prefetch, which WebAssembly lacks. The address must be valid, so engines keep the read.
+// Reads a byte instead of a prefetch, which WebAssembly lacks. The address must be valid: engines keep the read, which
+// may trap.
 LADON_INLINE void read_ahead(const void* address) noexcept {
   static_cast<void>(*static_cast<const volatile char*>(address));
 }
 
-// For several streams, `distance` elements apart, that read `data` now: prefetches the first lines of the pages that
-// begin in `bytes` bytes from `ahead` bytes later on. Processors prefetch only the other lines: 94 -> 111% of a plain
-// read (float32 cache, Zen 4; bench/tuning-log.md, "A token at a time").
+// For several streams that read `data`, `distance` elements apart: prefetches the first lines of pages that begin
+// `ahead` to `ahead` + `bytes` bytes later. Processors prefetch only the other lines: 94 -> 111% of a plain read's
+// speed (float32 cache, Zen 4; bench/tuning-log.md, "A token at a time").
 inline constexpr std::size_t prefetched_page_lines = 5, prefetched_page_bytes = 4096;
 template <std::size_t Streams, class Element>
 LADON_INLINE constexpr void prefetch_page_starts_of_streams(const Element* data, [[maybe_unused]] std::size_t distance,

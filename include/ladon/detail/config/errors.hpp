@@ -17,7 +17,8 @@
 
 namespace ladon {
 
-// A string as a template argument. Outside of the inline namespace, because g++ prints the names before the message.
+// A string as a template argument. Both types are outside of the inline namespace, because g++ prints their names
+// before the message.
 template <std::size_t Size>
 struct Text {
   char characters[Size];
@@ -38,7 +39,7 @@ struct Caller {
   unsigned line = 0;
 
 #if LADON_CHECKED
-  // For the initialiser of a member. If `header` is the member's file, the program gave none: the place is unknown.
+  // For the initialiser of a member. If `file` is `header`, the member's file, the place is unknown.
   static constexpr Caller outside(const char* header, const char* file = __builtin_FILE(),
                                   unsigned line = __builtin_LINE()) noexcept {
     const char* other = file;
@@ -66,7 +67,7 @@ struct Value {
       : name(name_given), number(static_cast<std::ptrdiff_t>(number_given)) {}
 };
 
-// `opaque` hides the text from g++, which would otherwise replace fputs by further functions.
+// `opaque` hides the text from g++, which would otherwise replace fputs by other functions.
 LADON_NOINLINE inline void print(const char* text) noexcept { std::fputs(opaque(text), stderr); }
 
 // Without printf, a program needs no code for format strings.
@@ -137,7 +138,7 @@ concept ToConst = std::is_same_v<std::remove_pointer_t<Pointer>, const T>;
 #define LADON_CALLER_MEMBER
 #endif
 
-// Overloads for wrong arguments. If a caller passes one, the compiler prints the message:
+// Overloads for wrong arguments. If a caller passes a wrong argument, the compiler prints the message:
 //     LADON_REJECT(message) f(double) LADON_REJECTED;                          a function
 //     LADON_REJECT_CONSTRUCTOR(message) Type(double LADON_REASON(message)) LADON_REJECTED;
 // clang++ prints the attribute `unavailable`. Other compilers print the signature, so the message is a part of it.
@@ -153,7 +154,7 @@ concept ToConst = std::is_same_v<std::remove_pointer_t<Pointer>, const T>;
 #define LADON_REJECTED = delete
 #endif
 
-// For example LADON_REJECT_CALL(run, "x, weights, y, workspace"). Every other overload is better than an ellipsis.
+// For example LADON_REJECT_CALL(run, "x, weights, y, workspace"). Overload resolution takes an ellipsis last.
 #define LADON_REJECT_CALL(function, arguments)                         \
   LADON_REJECT("ladon: the arguments of " #function " are (" arguments \
                "), in this order: an argument is "                     \

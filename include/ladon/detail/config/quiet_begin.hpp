@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each public header begins with this file and ends with quiet_end.hpp, without warnings that a program may want:
-// -Wfloat-equal, because equality is meant, and -Wshadow, because a global variable of the program may have any name.
-// Ladon's own tests define LADON_WARNS_OF_SHADOWS.
+// Each public header begins with this file and ends with quiet_end.hpp. In between, warnings that a program may want
+// are off: -Wfloat-equal, because equality is meant, and -Wshadow, because a global variable of the program may have
+// any name. Ladon's own tests define LADON_WARNS_OF_SHADOWS.
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wfloat-equal"

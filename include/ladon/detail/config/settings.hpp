@@ -17,14 +17,15 @@
 #endif
 #endif
 
-// 1: results are bit-identical on all targets. Products are rounded before additions, and sums have one order. This
-// needs no wider results, no flushing of subnormals, and a compiler that fuses nothing (vec::unfused).
+// 1: results are bit-identical on all targets. Products are rounded before additions, and sums have one order. The
+// target must not widen results or flush subnormals, and the compiler must fuse nothing (vec::unfused).
 #if !defined(LADON_DETERMINISTIC)
 #define LADON_DETERMINISTIC 0
 #endif
 
-// Flags that change float arithmetic. A masked score is -inf. x + 1.5 * 2^23 - 1.5 * 2^23 rounds x to an integer, if
-// the compiler keeps the order and each sum is a float. Flags and pragmas without a macro: vec::in_order.
+// Rejects flags that change float arithmetic. A masked score is -inf. x + 1.5 * 2^23 - 1.5 * 2^23 rounds x to an
+// integer if the compiler keeps the order and each sum is a float. vec::in_order handles flags and pragmas without a
+// macro.
 #if defined(__FAST_MATH__) || defined(_M_FP_FAST)
 #error \
     "ladon: compile without -ffast-math (-Ofast, /fp:fast); a masked score is -inf, and the flag assumes that there is none"
@@ -38,14 +39,14 @@
 #error "ladon: each sum must be rounded to float; on 32-bit x86 compile with -msse2 -mfpmath=sse"
 #endif
 
-// g++ 14 and 15 fuse products and sums in vectors of RISC-V, also with -ffp-contract=off and behind vec::unfused.
+// g++ 14 and 15 fuse products and sums in vectors of RISC-V, even with -ffp-contract=off and vec::unfused.
 #if LADON_DETERMINISTIC && defined(__riscv_vector) && defined(__GNUC__) && !defined(__clang__) && \
     (__GNUC__ == 14 || __GNUC__ == 15)
 #error \
     "ladon: g++ 14 and 15 break LADON_DETERMINISTIC with RISC-V V: compile with clang++ 19 or g++ 16, or without v in -march"
 #endif
 
-// Keys in a block of attention, whose scores are in the workspace. With more keys, last bits depend on the block.
+// Keys in a block of attention. The workspace holds a block's scores. With more keys, last bits depend on the block.
 #if !defined(LADON_KEY_BLOCK)
 #define LADON_KEY_BLOCK 256
 #endif
@@ -60,14 +61,14 @@
 
 // A program may define the settings above before it includes Ladon. The macros of instruction sets are 1 or 0.
 
-// The compiler has __builtin_shufflevector. Without it, shuffles go through memory (detail/vec/xsimd.hpp).
+// Whether the compiler has __builtin_shufflevector. Without it, shuffles go through memory (detail/vec/xsimd.hpp).
 #if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
 #define LADON_HAS_SHUFFLE 1
 #else
 #define LADON_HAS_SHUFFLE 0
 #endif
 
-// MSVC has no macros for SSE and FMA. Its x86-64 has SSE2, its AVX has SSE4.1, and its AVX2 has FMA.
+// MSVC has no macros for SSE and FMA. Its x86-64 implies SSE2, its AVX SSE4.1, and its AVX2 FMA.
 #if defined(__SSE2__) || defined(_M_X64) || (defined(_M_IX86_FP) && _M_IX86_FP >= 2)
 #define LADON_SSE2 1
 #else
@@ -105,15 +106,16 @@
 #define LADON_BFLOAT16_DOT 0
 #endif
 
-// AMX (detail/vec/matrix_unit.hpp). Code for VNNI or bfloat16 asks the processor and the system whether they have it.
+// AMX (detail/vec/matrix_unit.hpp). Code for VNNI or bfloat16 asks the processor and the system whether they support
+// AMX.
 #if LADON_AVX512 && (LADON_VNNI || LADON_BFLOAT16_DOT) && defined(__linux__) && defined(__x86_64__) && defined(__LP64__)
 #define LADON_AMX 1
 #else
 #define LADON_AMX 0
 #endif
 
-// SDOT of int8 products (detail/vec/dot_arm64.hpp). Below Armv8.2, g++ 12 lacks the intrinsics of SDOT and bfloat16,
-// and atomic instructions tell the two apart.
+// SDOT of int8 products (detail/vec/dot_arm64.hpp). Below Armv8.2, g++ 12 lacks the intrinsics of SDOT and bfloat16.
+// Requiring atomic instructions excludes Armv8.0.
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) && defined(__ARM_FEATURE_ATOMICS)
 #define LADON_ARM_DOT 1
 #else
@@ -242,7 +244,7 @@
 #define LADON_ISA_BFLOAT16
 #endif
 
-// LADON_ABI, the name of the inline namespace around all of Ladon. It contains every setting that changes the code.
+// LADON_ABI is the name of the inline namespace around all of Ladon. It contains every setting that changes the code.
 // With equal names, the linker would keep one of two different functions, and an SSE2 machine could run AVX-512.
 #if !defined(LADON_ABI)
 #define LADON_JOIN_AS_WRITTEN(a, b) a##b
@@ -276,5 +278,5 @@
 #define LADON_ABI LADON_JOIN(LADON_ABI_TARGET, LADON_ABI_SETTINGS)
 #endif
 
-// `namespace LADON_NAMESPACE::detail {`. Tag tools do not see definitions in a namespace with `inline` in its name.
+// For `namespace LADON_NAMESPACE::detail {`: tag tools do not see definitions in a namespace with `inline` in its name.
 #define LADON_NAMESPACE ladon::inline LADON_ABI

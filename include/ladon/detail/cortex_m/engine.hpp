@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the engine for int8 products of microcontrollers and of other targets with packs of one lane. The functions
-// of an engine are not for constant evaluation:
+// of an engine run only at run time:
 //     quantise<Features, Width, Packs, FeatureBits>(panel, to, parameters, stride)
-//         Quantises the first Packs packs of a panel [Features][Width], in an order of its own. A quantised
+//         Quantises the first Packs packs of a panel [Features][Width], in the engine's order. A quantised
 //         panel has `stride` integers.
 //     product<P>(w, in, panels, epilogue)
 //         The product for several tokens. P has the members layout, width, packs, rows and inner.

@@ -31,7 +31,7 @@ namespace LADON_NAMESPACE::detail::assembly {
 //     s0 - s5    the sums
 //     w0 - w5    weights, in general registers
 // One instruction loads two weights: of one row for two steps, or, if the columns are contiguous, of two rows for one
-// step. Attention (64,128,4) takes 0.43 instructions per multiply-add; without this loop 0.60 (g++ 12).
+// step. Attention (64,128,4) takes 0.43 instructions per multiply-add (without this loop: 0.60, g++ 12).
 
 // One step for two or three rows: loads the panel's row, and adds each weight times this row to the sums.
 #define LADON_HELIUM_ROW(first, second, w) \
@@ -42,7 +42,7 @@ namespace LADON_NAMESPACE::detail::assembly {
 #define LADON_HELIUM_STEP_OF_3(w0, w1, w2) LADON_HELIUM_STEP_OF_2(w0, w1) LADON_HELIUM_ROW(s4, s5, w2)
 
 // ROWS computes two steps for contiguous rows, COLUMN one step for contiguous columns. PAIR loads the weights of the
-// first two rows and moves the pointer to the next column, which a load can do for at most 1020 bytes.
+// first two rows and moves the pointer to the next column. A load can move it by at most 1020 bytes.
 #define LADON_HELIUM_ROWS_OF_2                                                                          \
   "ldrd %[w0], %[w3], [%[a0]], #8\n\tldrd %[w1], %[w4], [%[a1]], #8\n\t" LADON_HELIUM_STEP_OF_2(w0, w1) \
       LADON_HELIUM_STEP_OF_2(w3, w4)
@@ -58,7 +58,7 @@ namespace LADON_NAMESPACE::detail::assembly {
 
 inline constexpr std::size_t steps = 4;
 
-// The floats that are read. With a clobber of all memory, g++ 12 would store the sums before and after the loop.
+// The floats that the loop reads. A clobber of all memory would make g++ 12 store the sums before and after the loop.
 typedef float AnyFloat __attribute__((may_alias));
 #define LADON_HELIUM_FLOATS(pointer) "m"(*reinterpret_cast<const AnyFloat(*)[]>(pointer))
 
@@ -123,12 +123,12 @@ namespace LADON_NAMESPACE::detail::assembly {
   "vfma.f32 " #sum0 ", " #w ", " #panel0 "\n\tvfma.f32 " #sum1 ", " #w ", " #panel1 \
   "\n\t"                                                                            \
   "vfma.f32 " #sum2 ", " #w ", " #panel2 "\n\tvfma.f32 " #sum3 ", " #w ", " #panel3 "\n\t"
-// The sums of a row += its weight times the panel's row of the first step, or of the second.
+// Add a weight times the panel's row of the first or second step to the sums of a row.
 #define LADON_VFP_FIRST(w, sum0, sum1, sum2, sum3) LADON_VFP_ROW(sum0, sum1, sum2, sum3, w, s16, s17, s18, s19)
 #define LADON_VFP_SECOND(w, sum0, sum1, sum2, sum3) LADON_VFP_ROW(sum0, sum1, sum2, sum3, w, s20, s21, s22, s23)
 #define LADON_VFP_PANEL "vldmia %[panel]!, {s16-s23}\n\t"
 
-// Two steps for contiguous rows. An argument loads the weights of one row. At least seven multiply-adds stand between
+// Two steps for contiguous rows. Each argument loads the weights of one row. At least seven multiply-adds stand between
 // two uses of a sum, to hide the latency.
 #define LADON_VFP_PAIRS(load0, load1, load2, load3)                                                     \
   LADON_VFP_PANEL load0 load1 LADON_VFP_FIRST(s24, s0, s1, s2, s3) LADON_VFP_FIRST(s26, s4, s5, s6, s7) \

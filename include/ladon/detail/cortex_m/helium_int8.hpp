@@ -36,8 +36,8 @@ struct SumsArguments {
 //     q0, q1              16 weights of each row
 //     q2, q3              16 features of a token
 //
-// 16 features take 14 instructions, or for short rows, whose weights stay in registers, 12 and another 2.5 to load and
-// store the sums. A low-overhead loop would occupy lr: with 6 sums, a sum takes 2 instructions instead of 1.75.
+// 16 features take 14 instructions. Short rows, whose weights stay in registers, take 12, and 2.5 to load and store the
+// sums. A low-overhead loop would occupy lr, and leave 6 sums: a sum then takes 2 instructions instead of 1.75.
 template <std::size_t Inner>
 LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& arguments,
                                 std::int32_t (*sums)[2][4]) noexcept {
@@ -68,7 +68,8 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
   register const std::uint8_t* r1 asm("r1") = x;
   register std::int32_t(*r2)[2][4] asm("r2") = sums;
   if constexpr (rest == 0 && blocks <= 4) {
-    // During a pass over all packs, q0 - q3 hold 32 weights of each row. A second pass adds the products of the rest.
+    // During a pass over all packs, q0 - q3 hold 32 weights of each row. A second pass adds the products of the other
+    // weights.
     asm volatile(
         "push {r4-r11, lr}\n\t"
         "ldrd r3, r5, [r0]\n\t"
@@ -177,7 +178,7 @@ struct RowNumbers {
 };
 
 // Converts the sums of two rows and stores `panels` > 0 panels of two packs. `parameters` holds the scales and zero
-// points of the tokens. A panel takes 30 instructions, and from C++ 46 (g++ 12). Registers of the loop:
+// points of the tokens. A panel takes 30 instructions (46 in C++, g++ 12). Registers of the loop:
 //     q0, q1   the sums of the two rows
 //     q4, q5   zero points and scales of the tokens; later the scales of the results
 LADON_INLINE void store_results(const std::int32_t* sums, const float* parameters, const RowNumbers<2>& rows,

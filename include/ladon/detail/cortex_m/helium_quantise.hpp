@@ -45,7 +45,7 @@ struct FeatureRange {
   }
 };
 
-// For four tokens: 1 / scale; and z, in both halves of the word.
+// For four tokens: 1 / scale, and z in both halves of a word.
 struct Quantisation {
   float reciprocal[4];
   std::uint32_t zero[4];

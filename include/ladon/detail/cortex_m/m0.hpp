@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Int8 products on Cortex-M0+. A quantised panel holds q (detail/panel/int8_panels.hpp) in 32 bits:
-// [features][width]. With 16 bits, each multiply-add would need another instruction. A tile of three rows or one row
-// converts its weights to 32 bits, on the stack, once for all panels. To keep the code small, all products of a program
+// Int8 products on Cortex-M0+. A quantised panel holds q (detail/panel/int8_panels.hpp) in 32 bits: [features][width].
+// With 16 bits, each multiply-add would need another instruction. A tile of three rows or one row converts its weights
+// to 32 bits, on the stack: once for all panels, unless a row is too long. To save code, all products of a program
 // share `multiply`.
 #pragma once
 
@@ -25,7 +25,8 @@ LADON_COLD inline std::int32_t quantised_with_floats(float x, float reciprocal, 
   return vec::quantised_feature(x, reciprocal, most);
 }
 
-// The upper 16 bits of the mantissa of 1 / scale; and 284 - 8 - (the stored exponent of 1 / scale).
+// `reciprocal` has the upper 16 bits of the mantissa of 1 / scale; `shift` is 284 - 8 - (the stored exponent of 1 /
+// scale).
 struct Quantisation {
   std::uint32_t reciprocal;
   std::int32_t shift;
@@ -77,7 +78,8 @@ struct Product {
   const std::int32_t* in;
   const float* token_scale;
   std::size_t in_stride, panels;
-  // Receives the results of a tile [rows][4]: a panel, or a buffer that `finish`, if not null, passes to the epilogue.
+  // Receives a tile's results [rows][4]: a panel if `finish` is null, otherwise a buffer that `finish` passes to the
+  // epilogue.
   float* out;
   std::size_t panel_stride;
   void (*finish)(const void* epilogue, const float* results, std::size_t panel, std::size_t row, std::size_t rows);
@@ -128,7 +130,7 @@ struct TileRows {
   }
 };
 
-// Converts weights to 32-bit words: three rows to two words for each feature (m0_arithmetic.hpp), a row to one.
+// Converts weights to 32-bit words: three rows to two words for each feature (m0_arithmetic.hpp), one row to one word.
 LADON_NOINLINE inline void convert(const std::int8_t* weight, std::size_t row_stride, std::size_t rows,
                                    std::size_t count, std::int32_t* words) noexcept {
   if (rows == 1) {
@@ -159,7 +161,7 @@ LADON_NOINLINE inline void multiply(const Product& product) noexcept {
     const std::int32_t* panel = product.in;
     float* out = product.out + (product.finish == nullptr ? 4 * row : 0);
     for (std::size_t p = 0; p < product.panels; ++p) {
-      // Hidden from g++, which would call memset, and compile the loop once for each value of `rows`.
+      // Hides values from g++, which would call memset, and compile the loop once for each value of `rows`.
       std::int32_t sums[12], zero = 0;
       asm("" : "+l"(zero), "+l"(rows));
       for (std::int32_t& sum : sums) sum = zero;
@@ -211,7 +213,7 @@ struct Engine {
   template <class P, class Weights, class In, class Epilogue>
   static LADON_INLINE void product(const Weights& w, In in, std::size_t panels, Epilogue epilogue) noexcept {
     if constexpr (P::width == 1) {
-      // [features] is also the order of that engine.
+      // [features] is also the order of one_lane::Engine.
       one_lane::Engine::product<P>(w, in, panels, epilogue);
     } else {
       static_assert(P::width == 4);

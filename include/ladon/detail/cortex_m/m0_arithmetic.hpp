@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic for Cortex-M0+, which has no FPU and cannot count leading zeros. libgcc takes 129 instructions for a
-// product of floats and 100 for a sum (g++ 12). The results here are at least as accurate, but other bits, so
-// deterministic builds do not use them. The functions of floats require 0 < stored exponent < 255.
+// product of floats and 100 for a sum (g++ 12). The functions here are at least as accurate, but give other bits, so
+// deterministic builds do not use them. Functions of floats require 0 < stored exponent < 255.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +54,8 @@ LADON_INLINE std::int32_t normalise(std::uint32_t& x) noexcept {
   return shift;
 }
 
-// Returns magnitude * 2^(exponent - 127 - 31), with the sign bit of `sign`; 0 or infinite beyond the normal floats.
+// Returns magnitude * 2^(exponent - 127 - 31), with the sign bit of `sign`. Results beyond the normal floats are 0 or
+// infinite.
 LADON_INLINE float to_float(std::uint32_t magnitude, std::uint32_t sign, std::int32_t exponent) noexcept {
   exponent -= normalise(magnitude);
   if (magnitude == 0 || exponent <= 0) return 0.0f;
@@ -64,7 +65,7 @@ LADON_INLINE float to_float(std::uint32_t magnitude, std::uint32_t sign, std::in
   return ladon::bit_cast<float>((rounded + (static_cast<std::uint32_t>(exponent - 1) << 23)) | (sign & 0x80000000u));
 }
 
-// Of one row, for multiply_add. A sum is first shifted left by `sum_shift` bits, within 31 bits.
+// A row's factor and summand, for multiply_add. A sum is first shifted left by `sum_shift`, within 31 bits.
 struct Affine {
   std::uint32_t row1;                         // the upper 16 bits of the mantissa of the factor
   std::uint32_t shift;                        // sum_shift
@@ -82,7 +83,7 @@ struct Affine {
     summand = added_bits << 1 == 0 ? 0 : (added_bits >> 31) != 0 ? -magnitude : magnitude;
     exponent_of_summand = exponent_of(added_bits);
   }
-  // The operands must be normal, and the factor positive. `added` may be 0.
+  // Whether the operands are normal, and the factor positive. `added` may be 0.
   static LADON_INLINE bool takes(float factor, float added) noexcept {
     const auto bits = ladon::bit_cast<std::uint32_t>(factor), added_bits = ladon::bit_cast<std::uint32_t>(added);
     return (bits >> 31) == 0 && is_normal(bits) && (added_bits << 1 == 0 || is_normal(added_bits));
@@ -96,10 +97,10 @@ struct Affine {
 #define LADON_THUMB1_POP "pop {r4-r7}\n\tmov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\tpop {r3-r7, pc}"
 
 // results[4 r + t] = sums[t][r] * factors[t] * factor of row r + summand of row r
-// Precondition: Affine::takes is true for each row. Returns 0, or with incomplete results another number: if a factor
-// or a result is 0, subnormal, infinite or NaN.
+// Precondition: Affine::takes is true for each row. Returns 0. If a factor or a result is 0, subnormal, infinite or
+// NaN, returns another number, with incomplete results.
 //
-// A result takes 93 instructions (g++ 12, from C++: 126). The product is truncated to 31 bits, so small sums are first
+// A result takes 93 instructions (126 in C++, g++ 12). The product is truncated to 31 bits, so small sums are first
 // shifted left. The error is at most 0.45 * 2^-24 * (3 |product| + |result|).
 //     r4            |sum|, then the product and the result: r4 * 2^(r7 - 127 - 29)
 //     r6            0, or -1 if r4 belongs to a negative number
@@ -176,7 +177,7 @@ __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::in
 }
 #endif
 
-// results[t] = sums[t] * factors[t] * 2^(exponents[t] + bias - 127 - 31). Factors are positive and normal; null: 1.
+// results[t] = sums[t] * factors[t] * 2^(exponents[t] + bias - 127 - 31). Factors: positive, normal; null means 1.
 template <std::size_t Count>
 LADON_NOINLINE void to_floats(const std::int32_t* sums, const std::int32_t* exponents, std::int32_t bias,
                               const float* factors, float* results) noexcept {
@@ -212,8 +213,8 @@ LADON_INLINE std::uint32_t power(std::uint32_t x) noexcept {
 }
 
 #if LADON_THUMB1
-// For assembly: adds the products of r3 words at r0 and four tokens at r1 to the sums, and advances r0 and r1. The loop
-// takes 78 instructions for 32 multiply-adds:
+// For assembly: multiplies r3 words at r0 by four tokens at r1, adds the products to the sums, and advances r0 and r1.
+// The loop takes 78 instructions for 32 multiply-adds:
 //     r8 - r11   the sums
 //     r2, r3     two weights
 //     r4 - r7    a feature of each token; MULS overwrites the feature

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention with integers, for int8 weights on Cortex-M0+. A multiply-add of floats takes more than 200 instructions,
-// and one of integers 2.4. The features of a token get one common exponent, and each mantissa m is split, so that
+// Attention with integers, for int8 weights on Cortex-M0+. A multiply-add takes more than 200 instructions with floats,
+// and 2.4 with integers. The features of a token get one common exponent, and each mantissa m is split, so that
 // products fit into 32 bits:
 //     m = 2^12 high + low            -2^11 <= low < 2^11
 //     m m' = 2^24 high high' + 2^12 (high low' + low high')      low low' is below the error of a float
@@ -31,12 +31,12 @@ namespace LADON_NAMESPACE::detail::block_floats {
 namespace m0 = cortex_m::m0;
 using Pack = vec::ArrayPack<1>;
 
-// The widest head whose attention uses integers: those of a query block take 2 KB of the stack.
+// The widest head that uses integers: the integers of a query block take 2 KB of the stack.
 inline constexpr std::size_t most_width = 64;
 
 LADON_INLINE constexpr std::uint32_t bits_of(float x) noexcept { return ladon::bit_cast<std::uint32_t>(x); }
 
-// To compare floats would call a function of libgcc.
+// Comparing floats would call a function of libgcc.
 LADON_INLINE constexpr float larger(float a, float b) noexcept {
   const auto ordered = [](float x) LADON_INLINE_LAMBDA {
     const auto bits = static_cast<std::int32_t>(bits_of(x));
@@ -45,7 +45,7 @@ LADON_INLINE constexpr float larger(float a, float b) noexcept {
   return ordered(a) > ordered(b) ? a : b;
 }
 
-// Common exponents are stored exponents (0 to 255). With the minimum, subnormal numbers become 0.
+// Common exponents are stored exponents (0 to 255). With least_exponent, subnormal numbers become 0.
 inline constexpr std::int32_t least_exponent = 24, most_exponent = 240;
 
 // Returns the largest stored exponent of the features, but at least least_exponent. The features are four floats apart.
@@ -58,7 +58,7 @@ LADON_NOINLINE std::int32_t token_exponent(const float* features) noexcept {
   }
   return static_cast<std::int32_t>(largest >> 24);
 }
-// Writes the exponents of a panel of floats or words. Returns how many of the first tokens integers can represent.
+// Writes the exponents of a panel of floats or words. Returns how many of the first tokens fit into integers.
 template <std::size_t Features>
 LADON_NOINLINE std::size_t token_exponents(const float* panel, bool words, std::int32_t* exponents) noexcept {
   std::size_t fit = 0;
@@ -133,8 +133,8 @@ LADON_NOINLINE void to_words(float* panels, std::size_t tokens) noexcept {
   }
 }
 
-// The dot products of one row (a key, or one feature of several values) with four tokens. `row` holds all low and then
-// all high integers, and `x` the high integers first.
+// The dot products of one row (a key, or one feature of several values) with four tokens. `row` holds the low integers
+// first, and `x` the high integers first.
 template <std::size_t MostTerms>
 struct Products {
   // How far a sum is shifted left. Products of high integers are at most 2^24, and shifted sums at most 2^30.
@@ -149,7 +149,7 @@ struct Products {
     m0::add_4_tokens(row, x, 2 * terms, mixed);
     for (std::size_t t = 0; t < 4; ++t) sums[t] = sums[t] * (1 << shift) + (mixed[t] >> (12 - shift));
   }
-  // A dot product is sums[t] * 2^(e - 127 - 31), where e is the exponent of the row + that of the token + bias.
+  // A dot product is sums[t] * 2^(e - 127 - 31), where e is the row's exponent + the token's exponent + bias.
   static constexpr std::int32_t bias = -118 - shift;
 };
 
@@ -342,7 +342,7 @@ LADON_COLD void combine(const float* sum, bool begins, const Rescale& rescale, b
   }
 }
 
-// Adds the weighted values of the keys `range` to `out`. `rescale`: see detail/attention/values.hpp.
+// Adds the weighted values of the keys in `range` to `out`. `rescale`: see detail/attention/values.hpp.
 template <std::size_t ValueWidth, std::size_t Count, class Rescale>
 LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range range, const Rescale& rescale, float* out,
                                  bool words) noexcept {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Int8 products with one lane and features of 16 bits: Cortex-M3, M4, M7 and M33, RISC-V, and scalar WebAssembly.
 //
-// A quantised panel holds q (detail/panel/int8_panels.hpp) in pairs [pairs][width][2]: features in order, and 0
-// if a feature is missing. SMLAD of the DSP extension multiplies two pairs of 16-bit integers and adds both products to
-// a sum. With DSP, SXTB16 extends weights 0 and 2 of four weights to 16 bits, and with a rotation by 8, weights 1
-// and 3. There, the features of a panel have the same order:
+// A quantised panel holds q (detail/panel/int8_panels.hpp) in pairs [pairs][width][2]: features in order, and 0 if a
+// feature is missing. SMLAD of the DSP extension multiplies two pairs of 16-bit integers and adds both products to a
+// sum. With DSP, SXTB16 extends weights 0 and 2 of four weights to 16 bits, and with a rotation by 8, weights 1 and 3.
+// The features of a panel then have the same order:
 //     quads   [features / 4][2][width][2]   pair j of quad i holds features 4 i + j and 4 i + j + 2
 //     rest    [pairs][width][2]
 //
@@ -22,7 +22,7 @@
 
 namespace LADON_NAMESPACE::detail::cortex_m::one_lane {
 
-// 1 / scale of each of four tokens; 32767 - (the largest q of the token), in both halves of the word.
+// For each of four tokens: 1 / scale, and 32767 - (the token's largest q) in both halves of a word.
 struct Quantisation {
   float reciprocal[4];
   float rounding = vec::round_to_low_bits;
@@ -40,7 +40,7 @@ LADON_INLINE float to_float(const std::int32_t& integer) noexcept {
 LADON_INLINE float to_float(std::int32_t integer) noexcept { return static_cast<float>(integer); }
 #endif
 
-// Converts all sums to floats before the epilogue stores any of them: a store might change the scales.
+// Converts all sums to floats before the epilogue stores: to the compiler, a store might change the scales.
 template <class P, std::size_t R, class In>
 LADON_INLINE void finish(const auto& w, std::size_t first_row, In in, std::size_t panel,
                          const std::int32_t (*sums)[P::width], auto epilogue) noexcept {
@@ -155,7 +155,7 @@ LADON_NOINLINE inline void convert_2_rows(const std::int8_t* row0, const std::in
   }
 }
 
-// For two rows and four tokens; unless First, adds to `sums`:
+// For two rows and four tokens. If First is false, adds to `sums`:
 //     sums[r][t] = sum over p < pairs of (x[p][t][0] * weights[p][r][0] + x[p][t][1] * weights[p][r][1])
 // Registers of the loop:
 //     r4 - r11   the sums
@@ -209,7 +209,7 @@ LADON_NOINLINE void sums_of_2x4(const std::int16_t* x, const std::uint32_t (*wei
       : "cc", "memory");
 }
 
-// 2 KB of the stack. Longer rows are converted for each panel: 0.25 more instructions per multiply-add.
+// Takes 2 KB of the stack. Converting longer rows for each panel takes 0.25 more instructions per multiply-add.
 inline constexpr std::size_t most_converted_features = 512;
 
 template <class P, std::size_t R>
@@ -277,7 +277,7 @@ struct Engine {
 
   template <std::size_t Features, std::size_t Width, std::size_t Packs, int FeatureBits>
   static LADON_NOINLINE void quantise(const float* panel, std::int16_t* to, float* scales, std::size_t) noexcept {
-    // The features before `in_quads` are in quads. quantise_quads stores those of four tokens.
+    // The features before `in_quads` are in quads. For four tokens, quantise_quads stores them.
     constexpr std::size_t in_quads = LADON_DSP ? Features / 4 * 4 : 0;
     constexpr bool four_tokens = LADON_DSP && LADON_CORTEX_M_FPU && Width == 4 && in_quads > 0;
     [[maybe_unused]] Quantisation quantisation{};

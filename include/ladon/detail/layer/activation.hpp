@@ -13,7 +13,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// GELU is 0 below -5.66. Without this bound, x = -inf would give NaN. A NaN stays NaN.
+// GELU is 0 below -5.66. Without the bound -6, -inf would give NaN. A NaN stays NaN.
 template <class Pack>
 LADON_INLINE constexpr Pack bounded_for_gelu(const Pack& x) noexcept {
   return maximum(Pack::broadcast(-6.0f), x);
@@ -52,11 +52,11 @@ inline constexpr bool has_activation =
 // GELU comes from tables if the next product rounds the hidden features to int8 or to bfloat16.
 //     gelu(x) = x / 2 + |x| g(|x|)     g(a) = erf(a / sqrt(2)) / 2
 //
-// A table has a polynomial of degree 3 in 3 * a - k for each of 16 segments k, the integer nearest to 3 * a. Above a =
-// 5, g is 1/2. One register holds the 16 coefficients of one degree, and one instruction looks up one for every lane.
+// A table has 16 polynomials of degree 3 in 3 * a - k. The segment k is the integer nearest to 3 * a. Above a = 5, g is
+// 1/2. One register holds the 16 coefficients of one degree, and one instruction looks up a coefficient for every lane.
 //
-// The absolute error of g is at most 2.3e-6 for both activations. The polynomials are minimax (Remez). That of segment
-// 15 is a least-squares fit with the value 1/2 at a = 5: gelu(x) is exactly 0 for x <= -5. Gain: bench/tuning-log.md.
+// The absolute error of g is at most 2.3e-6 for both activations. The polynomials are minimax (Remez). Segment 15 has a
+// least-squares fit with the value 1/2 at a = 5, so gelu(x) is exactly 0 for x <= -5. Gain: bench/tuning-log.md.
 template <Activation F>
 inline constexpr bool uses_gelu_table = vec::uses_exp2_table && (F == Activation::gelu || F == Activation::gelu_tanh);
 
@@ -94,7 +94,7 @@ LADON_INLINE constexpr Pack gelu_from_table(const GeluTable& table, const Pack& 
 }
 
 // Rounded: the next product rounds the features, so a less accurate activation is enough. GELU computes each step for
-// all packs before the next step, because each instruction of erf waits for the last one.
+// all packs before the next step, because each instruction of erf waits for the previous one.
 template <Activation F, bool Rounded, class Pack, std::size_t N>
 LADON_INLINE constexpr void activate_hidden(Pack (&x)[N]) noexcept {
   if constexpr (Rounded && uses_gelu_table<F>) {

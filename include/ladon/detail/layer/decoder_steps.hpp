@@ -38,7 +38,7 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
   static constexpr Shape cross = Layer::cross;
   using CrossAttention = CachedSteps<typename Layer::CrossAttention, Simd>;
 
-  // Computes the layer after `input`, in four phases. call.captures has captures of the two attentions.
+  // Computes the steps after `input`, in four phases. call.captures has captures of the two attentions.
   template <class Call, class AnyShared, class Scratch>
   static constexpr void run(const Weights& w, const Call& call, AnyShared& shared, Scratch& scratch) noexcept {
     const std::size_t tokens = call.lengths.self.queries;
@@ -81,7 +81,7 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
     return static_cast<std::ptrdiff_t>(token + cross.keys) - static_cast<std::ptrdiff_t>(Layer::shape.keys);
   }
 
-  // Like Sublayers::end_of, without a layer scale. Only layers that change the output of a sublayer give `scratch`.
+  // Like Sublayers::end_of, without a layer scale. Only layers that change the output of a sublayer pass `scratch`.
   struct NoScale {};
   static constexpr NoScale no_scale{};
   static constexpr decltype(auto) end_of(const auto& norm, const auto& next, const auto& output_norm,

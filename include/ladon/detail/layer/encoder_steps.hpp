@@ -47,14 +47,14 @@ struct LayerPanels : AllHeads<Layer::shape, typename Layer::Vectors,
   }
 };
 
-// The memory of one thread: of attention, and plan.chunk hidden features of each of at most `panels` panels
+// The memory of one thread for attention, and for plan.chunk hidden features of at most `panels` panels
 // (feed_forward.hpp). With changes_output, `output` holds the output of a sublayer.
 template <class Layer, class AttentionScratch>
 struct EncoderScratch {
   using Precision = typename Layer::Precision;
   static constexpr PanelLayout layout = LayerPanels<Layer>::layout;
   static constexpr FeedForwardPlan plan = feed_forward_plan<Layer>;
-  // How many panels of hidden features fit into AttentionScratch::keys, which is free after attention, or 0.
+  // How many panels of hidden features fit into AttentionScratch::keys after attention, or 0 if unused.
   static constexpr std::size_t panels_in_keys = [] {
     if constexpr (target::Current::hidden_in_keys && requires(AttentionScratch a) { a.keys; }) {
       return sizeof(AttentionScratch::keys) / (sizeof(float) * plan.chunk * layout.width());
@@ -89,8 +89,9 @@ struct EncoderScratch {
   }
 };
 
-// What follows the last product of a sublayer if changes_output is true: a norm of its output, scales of the features,
-// or both. A missing one is an empty type. Otherwise, only `next` follows: the norm before the next sublayer.
+// With changes_output, a norm of the output, scales of the features, or both follow the last product of a sublayer. A
+// missing norm or scale is an empty type. Without changes_output, only `next` follows: the norm before the next
+// sublayer.
 template <class Next, class Norm, class Scale>
 struct SublayerEnd {
   const Next& next;
@@ -99,7 +100,7 @@ struct SublayerEnd {
   float* output;  // EncoderScratch::output
 };
 
-// The steps of a layer except attention, for `count` panels from `first` on, of the layout P (for_panels).
+// The steps of a layer except attention. The `count` panels from `first` on have layout P (for_panels).
 template <class Layer, class Simd>
 struct Sublayers {
   static constexpr Shape shape = Layer::shape;
@@ -111,7 +112,7 @@ struct Sublayers {
   static constexpr Residual residual = Layer::model.residual;
   using Shared = LayerPanels<Layer>;
 
-  // Returns the norm between a sublayer and the next one: in post-LN, that of the first sublayer.
+  // Returns the norm between two sublayers: in post-LN, that of the first sublayer.
   static constexpr const auto& norm_between(const auto& own, const auto& next) noexcept {
     if constexpr (post) {
       return own;
@@ -119,8 +120,8 @@ struct Sublayers {
       return next;
     }
   }
-  // Returns the SublayerEnd of a sublayer with these weights, or the norm before the next sublayer. An argument for
-  // each would take a register, also if it is empty (the ABI of Arm).
+  // Returns the SublayerEnd of a sublayer, or, without changes_output, only norm_between. The result is one object,
+  // because each argument, even an empty one, takes a register (the ABI of Arm).
   template <class Norm, class Next, class OutputNorm, class Scale>
   static constexpr decltype(auto) end_of(const Norm& norm, const Next& next, const OutputNorm& output_norm,
                                          const Scale& scale, auto& scratch) noexcept {
@@ -135,16 +136,16 @@ struct Sublayers {
     }
   }
 
-  // Calls run<P, Packs>(first, count) for the panels of `share`, at most `Most` at a time. A panel that is half full
-  // takes part in the same calls if it can, so that it needs no read of the weights for itself. HiddenInput: if `run`
-  // multiplies hidden features, the type of their memory.
+  // Calls run<P, Packs>(first, count) for the panels of `share`, at most `Most` at a time. A half-full panel shares
+  // these calls if it can, so that it needs no separate read of the weights. HiddenInput is the type of the memory of
+  // hidden features, if `run` multiplies them.
   template <std::size_t Most, class... HiddenInput, class CallShare, class F>
   static LADON_INLINE constexpr void for_all(std::size_t active, CallShare share, F run) noexcept {
     constexpr bool halves = halves_apart<t, decltype(Shared::input), HiddenInput...>;
     for_panels<t, L::last_queries, shape.queries, Most, halves>(active, run, share);
   }
 
-  // Computes x += output(heads), and norm(x), the input of the next sublayer: in a parallel layer, of the old x.
+  // Computes x += output(heads), and the input of the next sublayer: norm(x), or norm(old x) in parallel layers.
   // `active` counts the tokens of all panels.
   template <PanelLayout P, std::size_t Packs, class Output, class End>
   static constexpr void add_attention(const Output& output, const End& end, Shared& shared, std::size_t first,
@@ -171,7 +172,7 @@ struct Sublayers {
         .template panels_from<shape.model, t.width()>(first);
   }
 
-  // Computes x += feed_forward(input). In post-LN, then x = norm(x).
+  // Computes x += feed_forward(input). In post-LN, x = norm(x) follows.
   template <PanelLayout P, std::size_t Packs, class LayerWeights, class End, class Scratch>
   static constexpr void add_feed_forward(const LayerWeights& w, const End& end, Shared& shared, Scratch& scratch,
                                          std::size_t first, std::size_t count, std::size_t active) noexcept {
@@ -221,7 +222,7 @@ struct Sublayers {
     if constexpr (Layer::model.norms_output()) normalize_panels<P, Packs>(end.norm, end.output, panels, end.output);
     for (std::size_t p = 0; p < panels; ++p) add_panel<P, Packs>(end.scale, end.output + p * stride, x + p * stride);
   }
-  // Computes x += residual_scale * scale * output for one panel, with a scale for each feature, or none.
+  // Computes x += residual_scale * scale * output for one panel. Each feature has a scale, or none has.
   template <PanelLayout P, std::size_t Packs, class Scale>
   static constexpr void add_panel(const Scale& scale, const float* output, float* x) noexcept {
     const auto factor = [&]<class Pack>(const Pack&, auto load) LADON_INLINE_LAMBDA {
@@ -304,7 +305,7 @@ struct EncoderSteps {
     SelfAttention::convert_tokens(shared.normed.data, active, shared.input, share);
   }
 
-  // Computes the layer after `input`, in two phases.
+  // Computes the steps after `input`, in two phases.
   template <class Call, class Scratch>
   static constexpr void run(const Weights& w, const Call& call, Shared& shared, Scratch& scratch) noexcept {
     if (call.share.has(call.first)) {

@@ -9,9 +9,9 @@
 //     sums     [panels][model][width]   scratch: W2 times the earlier chunks of `hidden`
 //     out      [panels][model][width]   receives y (SublayerEpilogue); `in` and `out` may be the same array
 //
-// Each weight that is read serves n panels, because W1 and W2 are often too large for the caches. `hidden` has room for
-// about one panel, so it holds chunks of 1/n of the features. The order of additions is that of a single chunk. With
-// int8 weights, one scale quantises all hidden features of a token: n is 1.
+// Several panels share each read of the weights, because W1 and W2 are often too large for caches. `hidden` has room
+// for about one panel, so with n panels, a chunk has 1/n of the features. Chunks do not change the order of additions.
+// With int8 weights, there is one chunk, because one scale quantises all hidden features of a token.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,9 @@ struct FeedForwardPlan {
   std::size_t chunk;   // how many hidden features a chunk has
 };
 
-// Several panels if W1 and W2 together exceed target::Current::second_cache_bytes. A single panel if the weights are
-// int8 (but see EncoderScratch::panels), without vectors, with a single token, or if `sums` would exceed the heads.
+// Plans several panels if W1 and W2 together exceed target::Current::second_cache_bytes. Plans one panel for int8
+// weights (but see EncoderScratch::panels), without vectors, for a single token, or if `sums` would exceed
+// LayerPanels::heads.
 template <class Layer>
 inline constexpr FeedForwardPlan feed_forward_plan = [] {
   using target::Current;
@@ -54,8 +55,7 @@ inline constexpr FeedForwardPlan feed_forward_plan = [] {
 template <class Layer>
 inline constexpr bool changes_output = Layer::model.norms_output() || Layer::model.layer_scale;
 
-// The epilogue of the last product of a sublayer: it stores the output if changes_output is true, otherwise it adds the
-// output to `out`, the residual. A type, and not a function, for which g++ 12 compiles the product differently.
+// A type, because with a function, g++ 12 compiles the product differently.
 template <class Layer>
 struct ScaledForResidual {
   template <class Pack>
@@ -66,6 +66,8 @@ struct ScaledForResidual {
 template <class Layer>
 using ResidualTransform =
     std::conditional_t<Layer::model.residual_scale == 1 || changes_output<Layer>, Unchanged, ScaledForResidual<Layer>>;
+// The epilogue of the last product of a sublayer stores the output if changes_output is true, otherwise it adds the
+// output to `out`, the residual.
 template <class Layer, std::size_t Width>
 using SublayerEpilogue =
     Epilogue<Width, ResidualTransform<Layer>, changes_output<Layer> ? Combine::replace : Combine::add>;
@@ -96,7 +98,7 @@ struct FeedForward {
       const Epilogue<width> store_sums{sums, stride};
       first_linear<chunk>(w, in, 0);
       second_linear<chunk>(w.linear2.rows_from(0), hidden_input, store_sums);
-      // The later chunks start at the sums of the earlier ones.
+      // Later chunks start at the sums of earlier chunks.
       const WeightRows w2{w.linear2.rows_from(0).weight, PartialSums<width>{sums, stride}};
       for (std::size_t c = 1; c + 1 < chunks; ++c) {
         first_linear<chunk>(w, in, c * chunk);
@@ -130,8 +132,8 @@ struct FeedForward {
     }
   }
 
-  // Whether activate_panel applies the activation after the product, and not the product's epilogue: if the rows
-  // of a panel are narrower than a register, or if the target computes GELU of several packs side by side.
+  // Whether activate_panel applies the activation after the product, instead of the epilogue: if rows of a panel are
+  // narrower than a register, or if the target computes GELU of several packs side by side.
   static constexpr bool activates_later = T.width() > 1 &&
                                           (T.width() < Simd::lanes || (config.activation == Activation::gelu &&
                                                                        target::Current::gelu_packs_together > 1));

@@ -8,7 +8,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Writes the mean of f(x, load) over all rows and all channels of its group to each element of `means` [Channels]
+// Writes to each element of `means` [Channels] the mean of f(x, load) over all rows and channels of the element's group
 // (for_features in norm.hpp explains `load`). Each sum of up to 256 rows starts at 0, so that long sums round less.
 template <class Pack, std::size_t Groups, std::size_t Channels, class F>
 constexpr void means_of_groups(const float* x, std::size_t rows, float* means, F f) noexcept {

@@ -76,8 +76,8 @@ struct SplitMasks<M, DecoderMasks<Self, Memory>> : DecoderMasks<Self, Memory> {}
 
 }  // namespace detail
 
-// The types that a model names, as MaskOf<M>::Type. They are the defaults of the template arguments after the model.
-// Structs and not aliases, because g++ 12 stops with an internal error at aliases in such defaults.
+// The types that a model names, such as MaskOf<M>::Type, are defaults of the template arguments after the model. They
+// are members of structs, because g++ 12 stops with an internal error at aliases in such defaults.
 template <Model M>
 struct MaskOf : detail::MaskOfKind<M.mask> {};
 template <Model M>
@@ -117,7 +117,7 @@ struct DecoderMasksOf {
                             typename detail::MaskOfKind<M.memory_mask>::Type>;
 };
 
-// The types of a layer's norms: Type of norm1 and of a stack's final norm, FeedForward of the feed-forward network.
+// norm1 and a stack's final norm have the type Type, and the norm of the feed-forward network has FeedForward.
 template <Model M>
 struct NormOf {
   template <NormKind K>
@@ -126,7 +126,7 @@ struct NormOf {
   using FeedForward = Kind<M.feed_forward_norm_kind == NormKind::same ? M.norm_kind : M.feed_forward_norm_kind>;
 };
 
-// The weights that only some layers have. Each member has its own empty type, so that they share an address.
+// The weights that only some layers have. Absent members have different empty types, so that they share an address.
 template <Model M>
 struct OptionalParts {
   template <int>
@@ -145,7 +145,7 @@ struct OptionalParts {
   using AttentionBias = If<M.layer_bias, TensorView<const float, shape.heads, shape.queries, shape.keys>, 6>;
 };
 
-// The linear maps of a feed-forward network: First of linear1, Second of linear2, Gate of the gate, if any.
+// First is the type of linear1, Second that of linear2, and Gate that of the gate, if any.
 template <Model M, class Layout>
 struct FeedForwardLinears {
   using First = Linear<M.feed_forward, M.model, Layout::order, M.bias, typename Layout::Precision>;
@@ -158,7 +158,7 @@ struct FeedForwardLinears {
 // of the bound mask, and a rotary table may be null.
 namespace detail {
 
-// A copy of the model: clang++ 14 and 19 read the arrays of a template argument wrongly, unless in constant evaluation.
+// A copy of the model: clang++ 14 and 19 read the arrays of a template argument wrongly, except in constant evaluation.
 template <Model M>
 inline constexpr Model value_of = M;
 
@@ -231,7 +231,7 @@ struct OptionsOfKind : Options {
   }
 };
 
-// The options of a layer with numbers of its own (Model::layer_bias): the mask adds them to the scores, too.
+// The options of a layer with Model::layer_bias: the mask also adds attention_bias to the scores.
 template <Shape S, class Options>
 struct OptionsWithBias : Options {
   const float* attention_bias;

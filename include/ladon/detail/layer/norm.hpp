@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // LayerNorm and RMSNorm (NormKind in weights.hpp) of one panel. `in` and `out` are [features][T.width()], and may be
-// the same array. With several tokens, each lane has a token, with a single token a feature.
+// the same array. Each lane has a token, or, with a single token, a feature.
 //
 // The variance is computed in a second pass, from the deviations from the mean. The formula (mean of squares) - mean^2
-// cancels digits. If it is too large or too small for its sum of squares, the token is multiplied by a power of two,
-// and computed again. So every finite token has its norm.
+// cancels digits. If the variance is outside least_variance .. most_variance, the token is multiplied by a power of two
+// and computed again, so every finite token has its norm.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ namespace LADON_NAMESPACE::detail {
 inline constexpr float least_variance = 0x1p-100f, most_variance = 0x1p100f;
 inline constexpr int most_rescalings = 2;  // brings each float between 2^-50 and 2^50
 
-// Multiplies each token whose variance is not between the limits by a power of two, and its epsilon by the square.
-// Writes all tokens to `out`. Not a template of sizes: kernels for each number of tokens share the code.
+// Multiplies tokens whose variance is outside the limits by a power of two, and their epsilon by its square. Writes all
+// tokens to `out`. Sizes are arguments, so kernels for all numbers of tokens share the code.
 LADON_COLD constexpr void rescale_tokens(const float* in, std::size_t features, std::size_t width, std::size_t tokens,
                                          const float* variance, float* epsilon, float* out) noexcept {
   LADON_AS_WRITTEN
@@ -136,7 +136,7 @@ struct NormWithFactor {
   float factor, epsilon;
 };
 
-// Returns the gains of a pack of features. load(w) as for for_features.
+// Returns the gains of a pack of features. load(w) as in for_features.
 template <class Pack, class AnyNorm>
 LADON_INLINE constexpr Pack load_gain(const AnyNorm& norm, auto load) noexcept {
   if constexpr (requires { norm.factor; }) {

@@ -56,14 +56,14 @@ struct CachesByKind {
   static constexpr bool is_ring(std::size_t i) noexcept { return value_of<Layer::model>.has_ring(i); }
   static constexpr std::size_t rings_of(std::size_t count) noexcept { return value_of<Layer::model>.rings_of(count); }
   constexpr auto ring(std::size_t i) const noexcept { return wrap(caches.rings[rings_of(i)], i); }
-  // For a ring, returns the caches of some other layer.
+  // If layer i has a ring, returns some other layer's caches.
   constexpr auto operator()(std::size_t i) const noexcept {
     const std::size_t others = i - rings_of(i), last = caches.others.size() - 1;
     return wrap(caches.others[others < last ? others : last], i);
   }
 };
 
-// Returns caches_of of StackSteps::run.
+// Returns StackSteps::run's argument caches_of.
 template <class Layer, class Caches, class Wrap>
 constexpr auto caches_of_layers(Caches& caches, Wrap wrap) noexcept {
   if constexpr (requires { caches.rings; }) {
@@ -83,7 +83,6 @@ constexpr void expect_room_of_kinds() noexcept {
   static_assert(has_room, "ladon: Model::window_keys is too small: it must hold a window and the tokens of one call");
 }
 
-// `norm` is the norm after the last layer, or NoNorm. captures_of(i) returns the captures of layer i.
 template <class Layer, std::size_t Layers>
 struct StackSteps {
   static constexpr Shape shape = Layer::shape;
@@ -91,8 +90,9 @@ struct StackSteps {
   using Weights = typename Layer::Weights;
   using Options = typename Layer::Options;
 
-  // Computes rows.y from rows.x. caches_of(i) returns the caches of layer i. `owned` are the caches. With NoCaches,
-  // only the last layer skips inactive queries, because the next layer needs them as keys.
+  // Computes rows.y from rows.x. `norm` is the norm after the last layer, or NoNorm. caches_of(i) and captures_of(i)
+  // return the caches and the captures of layer i. `owned` are the caches. With NoCaches, only the last layer skips
+  // inactive queries: after other layers, they become keys.
   template <class Norm, class Memory, class CachesOf, class CapturesOf, class... Owned>
   static constexpr void run(const Weights* layers, const Norm& norm, StackRows rows, const Options& options,
                             Memory& memory, CachesOf caches_of, CapturesOf captures_of,
@@ -130,7 +130,7 @@ struct StackSteps {
   }
 
  private:
-  // A function of its own: if all models called it, g++ 12 would compile those without such a kind differently.
+  // Only models with an unnormed kind call input_of_kind: if all did, g++ 12 would compile the others differently.
   static constexpr bool may_omit_norm = value_of<Layer::model>.has_unnormed_kind();
   template <class Steps>
   static constexpr void input_of_kind(const Weights* layers, std::size_t i, std::size_t active, auto& shared,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout of an image (model/weight_image.hpp).
+// The layout of weight images (model/weight_image.hpp).
 #pragma once
 
 #include <bit>
@@ -14,7 +14,7 @@ namespace LADON_NAMESPACE::detail {
 template <class>
 inline constexpr bool is_little_endian = std::endian::native == std::endian::little;
 
-inline constexpr std::size_t image_line = 64;  // bytes; each tensor begins at a multiple
+inline constexpr std::size_t image_line = 64;  // in bytes; tensors begin at its multiples
 
 // The size of a tensor in an image, without the space up to the next multiple of 64 bytes.
 template <class T>
@@ -32,7 +32,7 @@ constexpr std::size_t image_aligned(std::size_t bytes) noexcept {
   return (bytes + image_line - 1) / image_line * image_line;
 }
 
-// FNV-1a over the 64-bit words of a layout: the size of an element, and the size of the tensor.
+// FNV-1a over 64-bit words: for each tensor of a layout, the sizes of an element and of the tensor.
 struct LayoutMark {
   std::uint64_t mark = 0xcbf29ce484222325u;
   constexpr void add(std::uint64_t word) noexcept {
@@ -85,7 +85,7 @@ inline constexpr std::size_t int4_linears = [] {
   return count;
 }();
 
-// Returns weights whose linear maps have int8 weights where the image has, without addresses of tensors.
+// Returns weights without addresses of tensors. Linear maps with int8 weights in the image are marked.
 template <class Weights>
 Weights kinds_from_image(const void* image) noexcept {
   Weights weights{};

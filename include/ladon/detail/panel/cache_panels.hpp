@@ -17,7 +17,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// A feature of token t is the integer times scale[t], which is NaN if a feature is infinite or NaN.
+// A feature of token t is its integer times scale[t]. scale[t] is NaN if a feature is infinite or NaN.
 struct Int8Tokens {
   const std::int8_t* data;  // [panels][features][width]
   const float* scale;       // [tokens]
@@ -48,7 +48,7 @@ LADON_INLINE constexpr std::size_t slot_offset(std::size_t slot) noexcept {
 }
 
 // Storage for Tokens tokens:
-//     store    rounds a token and puts it into `slot`; its features are `distance` floats apart
+//     store    rounds a token, whose features are `distance` floats apart, into `slot`
 //     finite   returns whether all features of the token in `slot` are finite
 template <std::size_t Tokens, std::size_t Features, PanelLayout T, CachePrecision P>
 struct alignas(64) CachePanels {
@@ -119,7 +119,7 @@ LADON_INLINE constexpr Pack times_scale(const Pack& x, const Int8Tokens& view, s
   return x * Pack::load(view.scale + token);
 }
 
-// Converts tokens to floats [panels][Features][Width]. `range` begins at a panel, and is filled up to whole panels.
+// Converts tokens to floats [panels][Features][Width]. `range` begins with a panel, and is extended to whole panels.
 template <class Pack, std::size_t Width, std::size_t Features, class View>
 LADON_NOINLINE constexpr void widen(const View& view, Range range, float* to) noexcept {
   for (std::size_t base = range.begin; base < range.end; base += Width) {

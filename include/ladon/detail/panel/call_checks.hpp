@@ -16,7 +16,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The whole call, without tests of phases.
+// Whole calls need no tests of phases.
 struct WholeCall {
   static constexpr bool whole = true;
   static constexpr bool has(std::size_t) noexcept { return true; }
@@ -35,7 +35,8 @@ struct ShareOfPhase {
 template <class Memory, class Shared, class Scratch>
 concept MemoryOf = std::is_same_v<std::remove_reference_t<Memory>, Workspace<Shared, Scratch>> ||
                    std::is_same_v<std::remove_cvref_t<Memory>, Part<Shared, Scratch>>;
-// The memory in the overloads for mistakes, which are no templates: clang++ prints template arguments before a message.
+// Overloads for mistakes take this type and are no templates, because clang++ prints template arguments before a
+// message.
 template <class Shared, class Scratch>
 struct AnyMemory {
   AnyMemory(const Workspace<Shared, Scratch>&);
@@ -61,7 +62,7 @@ struct Floats {
   std::size_t count = 0;
 };
 
-// The call writes `y` and reads the others.
+// The call writes only `y`.
 struct CallMemory {
   Floats y;
   Floats x;

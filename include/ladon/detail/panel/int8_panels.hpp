@@ -25,7 +25,7 @@ namespace LADON_NAMESPACE::detail {
 // q + zero, with a `zero` that is 128 less. A tuple is a 32-bit lane with tuple_size features of a token
 // (detail/vec/dot.hpp):
 //     data         [panels][tuples][width][tuple_size]      q = 0 for features that are missing from the last tuple
-//     parameters   [panels][parameters_per_token][width]    scale of each token; with q + zero, then also `zero`
+//     parameters   [panels][parameters_per_token][width]    scales of the tokens; with q + zero, zero points follow
 //
 // At run time, microcontrollers store the integers in other orders (detail/cortex_m).
 //
@@ -66,10 +66,10 @@ inline constexpr bool is_quantised<Int8PanelsView<Element>> = true;
 template <class View>
 inline constexpr bool is_quantised<WithTokenRows<View>> = is_quantised<View>;
 
-// The lowest and highest feature of each token: low <= 0 <= high. `not_finite` is NaN if a feature is, or infinite.
+// The range of each token's features: low <= 0 <= high. `not_finite` is NaN if a feature is infinite or NaN.
 template <class Pack>
 struct FeatureRange {
-  // With high = low, g++ 12 fails on arrays of this type in constant expressions.
+  // With `high = low`, g++ 12 fails on arrays of this type in constant expressions.
   Pack low = Pack::broadcast(0.0f), high = Pack::broadcast(0.0f), not_finite = Pack::broadcast(0.0f);
 
   LADON_INLINE constexpr void extend(const Pack& x) noexcept {
@@ -119,7 +119,7 @@ LADON_INLINE constexpr auto token_scale(From features) noexcept {
   features.for_blocks([&](std::size_t, const Pack* packs) LADON_INLINE_LAMBDA {
     LADON_UNROLLED_FOR(j, From::block) {
       range[j % 4].extend(packs[j]);
-      // The first feature of a rotated block is the sum of the original ones, which is finite only if all of them are.
+      // The first feature of a rotated block is the sum of the original features, which is finite only if these are.
       if (!From::rotated || j == 0) range[j % 4].check_finite(packs[j]);
     }
   });
@@ -154,7 +154,7 @@ LADON_INLINE constexpr void quantise_pack(From features, To&& to, float* paramet
   if constexpr (vec::holds_zero_point<Element>) zero.store(parameters + From::width);
 }
 
-// For targets that rotate a panel [features][width] as a whole. `quantise` takes a rotated panel, and writes `scale`.
+// Rotates and quantises a whole panel [features][width]. `quantise` takes the rotated panel and writes `scale`.
 template <std::size_t Features, std::size_t Width, std::size_t Tokens, class Quantise>
 constexpr void quantise_rotated(const float* panel, float* scale, Quantise quantise) noexcept {
   alignas(16) float rotated[Features * Width];
@@ -188,7 +188,8 @@ LADON_NOINLINE constexpr void quantise_single_token(const float* features, Eleme
   const float reciprocal = token.reciprocal.lane[0], low = token.least.lane[0], high = token.most.lane[0];
   const float zero = vec::least_feature<Element>() - low;
   const auto added = vec::holds_zero_point<Element> ? static_cast<std::int32_t>(zero) : 0;
-  // The lower limit: without -ffp-contract=off, an fma may compute `low`, so that the rounded `scaled` may be less.
+  // `scaled` needs a lower limit: without -ffp-contract=off, an fma may compute `low`, and rounded products may be
+  // less.
   for (std::size_t i = 0; i < Features; ++i) {
     const float scaled = (reciprocal > 0 ? features[i] : 0.0f) * reciprocal;
     const float raised = scaled > low ? scaled : low, q = raised < high ? raised : high;

@@ -3,9 +3,9 @@
 //     row-major  [tokens][features]           the layout of the caller's arrays
 //     panels     [panels][features][width]    the layout of the kernels' arrays
 //
-// The last panel has a layout of its own: on AVX-512, 99 tokens are three panels of 32, and one of 3 in 4 lanes. A pack
-// is a vector of floats, usually one register. A tile is the part of a product that a kernel computes at a time, in
-// registers. A key block is `key_block` consecutive keys.
+// The last panel has its own layout: on AVX-512, 96 of 99 tokens fill three panels, and 3 get a panel of 4 lanes. A
+// pack is a vector of floats, usually one register. A tile is the part of a product that a kernel computes at a time,
+// in registers. A key block is `key_block` consecutive keys.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct PanelsView {
   }
 };
 
-// From 64 to 1024 keys, (1024,512,8) varies by one percentage point of peak (Zen 5).
+// Sizes from 64 to 1024 differ by one percentage point of peak (1024,512,8; Zen 5).
 inline constexpr std::size_t key_block = LADON_KEY_BLOCK;
 static_assert(key_block > 0 && key_block % 32 == 0,
               "ladon: LADON_KEY_BLOCK is a multiple of 32, so that blocks end where panels of any width do");
@@ -45,16 +45,16 @@ template <Shape S, class Vectors>
 struct ShapeLayout {
   static constexpr PanelLayout queries = panel_layout<Vectors>(S.queries);
   static constexpr PanelLayout keys = panel_layout<Vectors>(S.keys);
-  // The tokens of keys have the layout last_keys in the last panel, but keys and values have the layout `keys`.
+  // The last panel of the context has the layout last_keys, but panels of keys and values have the layout `keys`.
   static constexpr PanelLayout last_queries = last_panel_layout<Vectors>(S.queries);
   static constexpr PanelLayout last_keys = last_panel_layout<Vectors>(S.keys);
-  // With a single query, a key block holds all keys, except in deterministic builds and with keys of one lane.
+  // With a single query, a key block holds all keys, unless the build is deterministic or `keys` has one lane.
   static constexpr std::size_t all_keys = keys.panels(S.keys) * keys.width();
   static constexpr bool all_at_once = queries.width() == 1 && keys.lanes > 1 && !LADON_DETERMINISTIC;
   static constexpr std::size_t block =
       all_keys < key_block || all_at_once ? all_keys : key_block / keys.width() * keys.width();
   static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
-  // At most 256 sums per lane keep the stack below 40 KB.
+  // With 256 sums per lane, the stack stays below 40 KB.
   static constexpr std::size_t allowed_heads = 256 / S.value_width;
   static constexpr std::size_t most_heads_together = !all_at_once || allowed_heads == 0 ? 1
                                                      : allowed_heads < target::Current::single_query_heads
@@ -67,8 +67,8 @@ struct ShapeLayout {
   static constexpr std::size_t widened_block = all_at_once ? keys.width() : block;
 };
 
-// The parts of odd phases (threads.hpp) are heads of keys and values. The parts of even phases are panels: in phase 0,
-// of queries or of keys, whichever are more.
+// Parts of odd phases (threads.hpp) are heads of keys and values. Parts of even phases are panels of queries, or, in
+// phase 0, of keys if keys have more panels.
 template <Shape S, class Vectors>
 constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
   using L = ShapeLayout<S, Vectors>;
@@ -84,10 +84,10 @@ LADON_INLINE constexpr Range tokens_of(std::size_t first, std::size_t count, std
 
 }  // namespace detail
 
-// Calls f.operator()<P, Packs>(first, count) for ranges of at most `Most` panels: the full panels, with P = T, and then
-// the last panel, with P = Last, if its layout or its number of packs differs. T sets the distance of panels. Panels
-// without one of the first `active` tokens, or outside `share`, are skipped. The last panel of layout T with such a
-// token has half as many packs, if they hold the tokens and Halves is true.
+// Calls f.operator()<P, Packs>(first, count) for ranges of at most `Most` panels. Full panels have P = T. The last
+// panel follows with P = Last, if its layout or its number of packs differs. T sets the distance of panels. Skips
+// panels outside `share`, and panels without active tokens (the first `active` tokens). With Halves, the last active
+// panel of layout T uses half of its packs if these hold its active tokens.
 template <detail::PanelLayout T, detail::PanelLayout Last, std::size_t Tokens, std::size_t Most = all,
           bool Halves = T.halves_panels, class CallShare = detail::WholeCall>
 LADON_INLINE constexpr void for_panels(std::size_t active, auto f, CallShare share = {}) noexcept {
@@ -108,7 +108,7 @@ LADON_INLINE constexpr void for_panels(std::size_t active, auto f, CallShare sha
         f.template operator()<T, T.packs>(p, first.end - p < Most ? first.end - p : Most);
       }
     } else {
-      // With a test for the whole call, too, g++ would inline other functions into `f` (64,128,4: 1% of peak less).
+      // Whole calls skip the test: with it, g++ would inline other functions into `f` (64,128,4: 1% of peak less).
       if ((CallShare::whole && !Halves) || first.begin < first.end) {
         f.template operator()<T, T.packs>(first.begin, first.end - first.begin);
       }

@@ -34,12 +34,11 @@ struct BFloat16PanelsView {
 };
 
 // Panels [panels][Features][width] of at most MostFeatures features:
-//     convert(panels, first, count, active)    converts `count` panels from panel `first` on, and returns a view of all
+//     convert(panels, first, count, active)    converts `count` panels from `first` on; returns a view of all panels
 //     view(panels)                             returns a view of all panels
 //
-// `active` counts the tokens of all panels: if few of them lie in the last panel, they become rows. With
-// finds_half_panels, products of a view compute half of a panel that is half full, so for_panels need not call them
-// for it alone.
+// `active` counts the tokens of all panels. If the last panel has few tokens, these become rows. With
+// finds_half_panels, products of a view compute only half of a half-full panel, so for_panels makes no separate call.
 //
 // for_panels explains the arguments P and Packs.
 template <class Precision, class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
@@ -60,7 +59,7 @@ struct alignas(64) LinearInput<Precision, Vectors, Tokens, MostFeatures, T> {
   static constexpr std::size_t tokens = Tokens;
   static constexpr PanelLayout layout = T;
   using MostRows = TokenRowForm<Vectors, T, float, MostFeatures>;
-  // Quads would convert bfloat16 weights again for each four tokens.
+  // Quads would convert bfloat16 weights again for every four tokens.
   static constexpr bool in_quads = !std::is_same_v<Precision, precision::BFloat16>;
   float data[MostRows::most_tokens * MostRows::stride];
   TokenRows<float, T.panels(Tokens)> rows;
@@ -133,7 +132,7 @@ struct alignas(64) LinearInput<precision::BFloat16, Vectors, Tokens, MostFeature
   }
 
  private:
-  // Returns the features i and i + 1.
+  // Loads the features i and i + 1.
   template <class Pack, std::size_t Width, std::size_t Features>
   static LADON_INLINE constexpr void load_pair(const float* from, std::size_t i, Pack (&pair)[2]) noexcept {
     pair[0] = Pack::load(from + i * Width);
@@ -238,7 +237,7 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated, WeightBits>, Vecto
   }
 };
 
-// Whether for_panels calls products of these inputs for half a panel alone.
+// Whether for_panels calls products of these inputs separately for half panels.
 template <PanelLayout T, class... Inputs>
 inline constexpr bool halves_apart = T.halves_panels && !(Inputs::finds_half_panels && ...);
 

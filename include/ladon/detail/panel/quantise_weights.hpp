@@ -77,7 +77,7 @@ constexpr float quantise_row(const float* weights, std::size_t size, std::size_t
   return stored_scale<Rotated>(scale);
 }
 
-// Half of the tables, in units of 1 / 64: the numbers in ascending order, and the points halfway between neighbours.
+// Every second table of int4_tables, in units of 1 / 64: ascending numbers, and the points halfway between neighbours.
 inline constexpr std::int16_t int4_units = 64;
 struct Int4Levels {
   std::int16_t level[int4_codes];
@@ -96,8 +96,8 @@ inline constexpr auto int4_levels = [] {
   return result;
 }();
 
-// A group of weights in the same units of the scale of its row, and its table with the least squared error. The largest
-// weight has the sign of the largest number of the table, which decides between the two tables of each width.
+// A group of weights, in units of 1 / 64 of the row's scale, and the table with the least squared error. Each width has
+// two tables: the sign of the weight with the largest magnitude chooses one.
 struct Int4Group {
   std::int16_t weight[int4_group]{};
   std::size_t size = 0;
@@ -143,7 +143,7 @@ struct Int4Group {
   }
 };
 
-// Calls visit(g, group) for each group of a row of finite weights, with its best table for this scale of the row.
+// Calls visit(g, group) for each group of a row of finite weights, with the group's best table for this `scale`.
 template <bool Rotated, class Visit>
 constexpr void for_each_int4_group(const float* weights, std::size_t size, std::size_t stride, float scale,
                                    Visit visit) noexcept {
@@ -158,8 +158,8 @@ constexpr void for_each_int4_group(const float* weights, std::size_t size, std::
   }
 }
 
-// The same for 4 bits. Tries six scales, because a smaller scale clips the largest weight and rounds the others
-// less. A row of zeros, or of numbers that are nearly subnormal, gets the scale 0: no code stands for 0.
+// Quantises a row to 4 bits. Tries six scales, because a smaller scale clips the largest weight and rounds the other
+// weights less. A row of zeros, or of nearly subnormal numbers, gets the scale 0: no code stands for 0.
 template <bool Rotated>
 constexpr float quantise_row(const float* weights, std::size_t size, std::size_t stride, std::uint8_t* to) noexcept {
   const std::size_t groups = int4_groups(size);
@@ -225,8 +225,8 @@ constexpr std::int32_t sum_of_row(const std::uint8_t* row, std::size_t size) noe
   return sum;
 }
 
-// For kernels in C. Not inlined, and with sizes as arguments, so that a program contains each function once:
-// NAME_quantise with two linear maps has 2 KB instead of 8.5 KB (g++ 12, x86-64, -O3).
+// Kernels in C call these functions. Sizes are arguments and nothing is inlined, so programs contain each function
+// once: NAME_quantise with two linear maps has 2 KB instead of 8.5 KB (g++ 12, x86-64, -O3).
 
 template <bool Rotated>
 LADON_NOINLINE constexpr bool all_weights_finite(const float* weights, std::size_t count) noexcept {

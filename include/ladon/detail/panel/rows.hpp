@@ -58,8 +58,8 @@ LADON_INLINE constexpr void load_transposed(const float* from, std::size_t strid
   Pack::transpose(square);
 }
 
-// Element (row, i) is data[row * RowStride + i * InnerStride], with the inner index i. Either stride is 1. Attention
-// reads panels of K^T and V^T as a WeightMatrix, too.
+// Element (row, i) is data[row * RowStride + i * InnerStride], with the inner index i. One stride is 1. Attention reads
+// panels of K^T and V^T as a WeightMatrix, too.
 template <class ElementType, std::size_t RowStride, std::size_t InnerStride>
 struct WeightMatrix {
   using Element = ElementType;
@@ -159,11 +159,11 @@ struct IntegerRows {
 template <std::size_t RowStride, class Biases>
 using Int8Rows = IntegerRows<WeightMatrix<std::int8_t, RowStride, 1>, Biases>;
 
-// Rotates blocks of eight numbers: x becomes H x, with the Hadamard matrix H8 (entries 1 and -1, Sylvester's order) in
-// each block. This spreads large numbers (bench/tuning-log.md). W x = (W H) (H x) / 8.
+// Rotation multiplies each block of eight numbers by the Hadamard matrix H (entries 1 and -1, Sylvester's order). This
+// spreads large numbers (bench/tuning-log.md). W x = (W H) (H x) / 8.
 inline constexpr std::size_t rotated_block = 8;
 
-// In place. The order of the additions is fixed, so all targets compute the same bits.
+// Rotates in place. The order of additions is fixed, so all targets compute the same bits.
 template <class Number>
 LADON_INLINE constexpr void rotate_block(Number* block) noexcept {
   LADON_UNROLL

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Few tokens as rows. If the last active panel has few tokens, the input of its products is converted to rows instead
-// of lanes (detail/product/token_rows.hpp multiplies them). If its first pack is full and its second pack has few
-// tokens, only those of the second pack become rows, or all of them (has_rows_of_whole_panel). A tuple is a 32-bit lane
-// (detail/vec/dot.hpp), and a register has as many tuples as the widest register has lanes:
+// If the last active panel has few tokens, the input of its products is converted to rows instead of lanes
+// (detail/product/token_rows.hpp multiplies them). If the first pack of the panel is full and the second has few
+// tokens, only the tokens of the second pack become rows, or, with has_rows_of_whole_panel, all tokens. A tuple is a
+// 32-bit lane (detail/vec/dot.hpp). A register of a row has Simd::lanes tuples:
 //     panel                 [tuples][width][tuple_size]
 //     rows                  [tokens][registers][tuples of a register][tuple_size]        in the memory of the panel
-//     rows, of two packs    [tokens][registers][2][tuples of a register][tuple_size]     where the second pack lies
+//     rows (two packs)      [tokens][registers][2][tuples of a register][tuple_size]     where the second pack lies
 //
-// Rows of floats, [tokens][registers][lanes], lie apart from the panels, which stay as they are.
+// Rows of floats, [tokens][registers][lanes], lie outside the panels, which stay unchanged.
 //
-// Where a product of quads of tokens takes less time (detail/vec/token_quads.hpp), quads take the place of the rows:
+// If a product of quads of tokens takes less time (detail/vec/token_quads.hpp), quads replace the rows:
 //     [tuples / 4][quads][4 tokens][4 tuples][tuple_size]
 //
 // The input of a product stores for each panel which tokens are rows, so every product finds the same form.
@@ -29,17 +29,16 @@ namespace LADON_NAMESPACE::detail {
 template <class Element>
 inline constexpr bool has_token_rows = vec::NativeVectors::template multiplies_token_rows<Element>;
 
-// The tokens of a panel that are rows, or quads: from `begin` to `end` - 1. With the tokens of a pack, `lanes`:
+// The tokens `begin` to `end` - 1 of a panel are rows or quads. A pack has `lanes` tokens:
 //     {0, 0}           none: lanes compute the whole panel
 //     {0, n}           all n tokens
-//     {lanes, n}       the tokens behind the first pack, which lanes compute
+//     {lanes, n}       the second pack's tokens; lanes compute the first pack
 //     {lanes, lanes}   none, and only the first pack has tokens
 struct RowsOfPanel {
   std::uint16_t begin = 0, end = 0;
   std::uint16_t quads = 0;  // registers of four tokens each, or 0 if the tokens are rows
 };
 
-// For each panel.
 template <std::size_t Panels>
 struct RowsOfPanels {
   RowsOfPanel of[Panels];
@@ -51,8 +50,8 @@ struct NoRows {
 template <class Element, std::size_t Panels>
 using TokenRows = std::conditional_t<has_token_rows<Element>, RowsOfPanels<Panels>, NoRows>;
 
-// A view of panels with their rows. Only matmul reads the rows: as a member of each view, they would slow down products
-// of whole panels (layer (32,64,4), bfloat16: 1.03 times the time on Zen 4).
+// A view of panels with their rows. Only matmul reads the rows: as a member of each view, `rows` would slow down
+// products of whole panels (layer (32,64,4), bfloat16: 1.03 times the time on Zen 4).
 template <class PanelsView>
 struct WithTokenRows : PanelsView {
   using Lanes = PanelsView;
@@ -103,7 +102,7 @@ struct LanesOfView<WithTokenRows<View>> {
 template <class View>
 using LanesOf = typename LanesOfView<View>::Type;
 
-// Returns `view`, on targets with rows together with `rows`.
+// Returns `view`, and with it `rows` if has_token_rows.
 template <class View, class Rows>
 LADON_INLINE constexpr auto with_token_rows(const View& view, [[maybe_unused]] const Rows& rows) noexcept {
   if constexpr (has_token_rows<typename View::Element>) {
@@ -113,8 +112,8 @@ LADON_INLINE constexpr auto with_token_rows(const View& view, [[maybe_unused]] c
   }
 }
 
-// The rows of a panel of the layout P. `offset`, `stride` and `spread` count elements: rows begin `stride` apart, and
-// registers `spread` registers.
+// The rows of a panel of the layout P begin at element `offset`, `stride` elements apart. Their registers begin
+// `spread` registers apart.
 template <class Simd, PanelLayout P, class Element, std::size_t Features>
 struct TokenRowForm {
   static constexpr bool apart = std::is_same_v<Element, float>;  // from the panel
@@ -125,9 +124,9 @@ struct TokenRowForm {
   static constexpr std::size_t spread = P.packs == 2 && !apart && !of_whole_panel ? 2 : 1;
   static constexpr std::size_t offset = (spread - 1) * P.lanes * tuple_size;
   static constexpr std::size_t stride = registers * spread * register_tuples * tuple_size;
-  // How many rows have room, and how many rows are faster than lanes: adding the lanes of a row's sum takes about as
-  // long as `overhead` registers. Lanes compute a panel, or one pack of two. They convert the weights of whole panels,
-  // which takes a tenth of their time (AVX2 without VNNI).
+  // `room` rows fit, and up to `faster` rows take less time than lanes. Adding the lanes of a row's sum takes about as
+  // long as `overhead` registers. Lanes compute a panel, or one pack of two. With of_whole_panel, lanes convert
+  // weights, which takes a tenth of the time (AVX2 without VNNI).
   static constexpr std::size_t whole = tuples / register_tuples;
   static constexpr std::size_t overhead = of_whole_panel ? 2 : Simd::template row_overhead_registers<Element>;
   static constexpr std::size_t room = apart ? P.width() : tuples * P.width() / (registers * spread * register_tuples);
@@ -160,8 +159,8 @@ inline constexpr bool may_have_token_rows = [] {
   return false;
 }();
 
-// Returns which of the `tokens` tokens of a panel of the layout P become rows, or that the panel is half full. A matrix
-// unit multiplies a panel in less time than rows of two tokens.
+// Returns which of the `tokens` tokens of a panel become rows, or {lanes, lanes} if only the first pack has tokens. A
+// panel in a matrix unit takes less time than rows of two tokens.
 template <class Simd, PanelLayout P, class Element, std::size_t Features, bool Quads = true>
 LADON_INLINE constexpr RowsOfPanel rows_of_tokens(std::size_t tokens) noexcept {
   bool in_unit = false;
@@ -169,7 +168,7 @@ LADON_INLINE constexpr RowsOfPanel rows_of_tokens(std::size_t tokens) noexcept {
   if constexpr (may_have_token_rows<Simd, P, Element, Features>) {
     using Form = TokenRowForm<Simd, P, Element, Features>;
     constexpr bool quads = Quads && Form::most_quads > 0;
-    // Where quads take the tokens of two tiles of rows, more tokens are faster in lanes.
+    // If quads replace two tiles of rows, larger numbers of tokens are faster in lanes.
     constexpr std::size_t tile = Simd::template row_tile_tokens<Element>;
     constexpr bool one_tile = quads && tile < Form::most_tokens && Simd::template are_quads<Element>(tile + 3);
     constexpr std::size_t most = one_tile ? tile : Form::most_tokens;
@@ -201,7 +200,7 @@ LADON_NOINLINE void floats_to_rows(const float* panel, std::size_t tokens, float
   }
 }
 
-// The same for quads of tokens.
+// Like floats_to_rows, for quads of tokens.
 template <class Simd, PanelLayout P, std::size_t Features>
 LADON_NOINLINE void floats_to_quads(const float* panel, std::size_t quads, float* to) noexcept {
   using Dot = vec::QuadDot<float, typename Simd::template Pack<P.lanes>>;
@@ -218,8 +217,8 @@ LADON_NOINLINE void floats_to_quads(const float* panel, std::size_t quads, float
   }
 }
 
-// Where the tuples of a pack of tokens are written: tuple(i) returns the place of the tuple that begins with feature i,
-// and stored(i) follows the store. In panels, tuples of one feature lie side by side.
+// The destination of a pack's tuples. tuple(i) returns the address of the tuples that begin with feature i, and
+// stored(i) is called after their store. In panels, tuples of the same features lie side by side.
 template <class Element, std::size_t Width>
 struct TuplesOfPanel {
   Element* data;
@@ -232,7 +231,7 @@ template <class Pack, class Form, class Element>
 struct TuplesOfRows {
   static constexpr std::size_t lanes = Pack::lanes, tuple_size = Form::tuple_size;
   Element* data;       // the row of the first token of the pack
-  std::size_t tokens;  // of the pack
+  std::size_t tokens;  // left to write
   alignas(64) Element collected[lanes * lanes * tuple_size]{};
 
   LADON_INLINE Element* tuple(std::size_t i) noexcept {
@@ -282,8 +281,8 @@ struct TuplesOfQuads {
   }
 };
 
-// Calls write(first, to) for each pack of the tokens of `in_rows`: `first` is its first token, and `to` a TuplesOfRows
-// or TuplesOfQuads. They lie in the memory of the panel, at `data`.
+// Calls write(first, to) for each pack of tokens of `in_rows`. `first` is its first token. `to` is a TuplesOfRows or
+// TuplesOfQuads in the memory of the panel, at `data`.
 template <class Pack, PanelLayout P, class Form, class Element>
 LADON_INLINE void for_packs_of_rows(RowsOfPanel in_rows, Element* data, auto write) noexcept {
   for (std::size_t t = in_rows.begin; t < in_rows.end; t += P.lanes) {

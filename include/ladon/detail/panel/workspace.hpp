@@ -10,12 +10,12 @@
 
 namespace LADON_NAMESPACE {
 
-// A member that a type does not need.
+// Replaces members that a type does not need.
 struct NoPanels {
   static constexpr float* data = nullptr;
 };
 
-// One head at a time. A single query computes HeadsTogether heads at the same time, in `query` and `scores`.
+// For one head at a time. With a single query, `query` and `scores` hold HeadsTogether heads.
 template <Shape S, class Vectors, std::size_t HeadsTogether>
 struct ScratchOfHeads {
   using L = detail::ShapeLayout<S, Vectors>;
@@ -29,7 +29,7 @@ struct ScratchOfHeads {
 template <Shape S, class Vectors>
 using HeadScratch = ScratchOfHeads<S, Vectors, detail::ShapeLayout<S, Vectors>::heads_together>;
 
-// For attention to a cache. `widened` holds the converted keys, later values, of a block of a bfloat16 or int8 cache.
+// For attention to a cache. `widened` holds converted keys, later values, of a key block of a bfloat16 or int8 cache.
 template <Shape S, class Vectors>
 struct CachedScratch {
   using L = detail::ShapeLayout<S, Vectors>;
@@ -92,7 +92,7 @@ struct CrossShared : SelfShared<S, Vectors, Precision, NormsAll> {
   LADON_NO_UNIQUE_ADDRESS std::conditional_t<NormsAll, Panels<S.keys, S.key_rows(), L::keys>, NoPanels> context_keys;
 };
 
-// For project_keys. With separate contexts, `context` holds them one after the other. With a bfloat16 or int8 cache,
+// For project_keys. Separate contexts for keys and values take turns in `context`. Unless stores_directly is true,
 // `projected` holds one panel before scatter() writes it into the cache.
 template <Shape S, class Vectors, class Precision = precision::Float32, bool NormsAll = false>
 struct KeyWorkspace {

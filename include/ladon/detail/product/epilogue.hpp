@@ -33,17 +33,17 @@ struct Epilogue {
   std::size_t panel_stride;
   Transform transform{};
 
-  // The epilogue of the tile that begins at row `row` of panel `panel`.
+  // Returns the epilogue of the tile at row `row` of panel `panel`.
   LADON_INLINE constexpr Epilogue of_tile(std::size_t panel, std::size_t row) const noexcept {
     return {out + panel * panel_stride + row * Width, 0, transform};
   }
-  // The epilogue of the rows from number `row` on, of all panels.
+  // Returns the epilogue of the rows from `row` on, of all panels.
   LADON_INLINE constexpr Epilogue of_rows(std::size_t row) const noexcept {
     return {out + row * Width, panel_stride, transform};
   }
   // Whether a tile stores its sums before it transforms them (transform_rows).
   static constexpr bool transforms_later = requires { requires Transform::long_code; };
-  // Returns a reference if there is nothing to change: g++ 12 copies the members through memory (Helium).
+  // Returns a reference if nothing changes: g++ 12 would copy the members through memory (Helium).
   LADON_INLINE constexpr decltype(auto) without_later_transform() const noexcept {
     if constexpr (transforms_later) {
       return Epilogue<Width, Unchanged>{out, panel_stride};
@@ -67,8 +67,8 @@ struct Epilogue {
   }
 };
 
-// For keys, values and outputs. If queries, keys and values share a function, for small code, results are multiplied by
-// 1 (1 to 2% of the time at (32,64,4) on Zen 5).
+// Stores keys, values and outputs. If they share a function with queries, for small code, results are multiplied by 1
+// (1 to 2% of the time at (32,64,4) on Zen 5).
 template <std::size_t Width>
 using StoreProjected =
     Epilogue<Width, std::conditional_t<target::Current::projections_share_code || Width == 1, ScaledBy, Unchanged>>;
@@ -78,8 +78,8 @@ inline constexpr bool only_stores = false;
 template <std::size_t Width>
 inline constexpr bool only_stores<Epilogue<Width, Unchanged, Combine::replace>> = true;
 
-// Applies `transform` to the first Packs packs of each row of `rows` [count][Width]. A function of its own: the
-// constants of GELU would take the registers of the tile that computes the rows.
+// Applies `transform` to the first Packs packs of each row of `rows` [count][Width]. Not inlined, because the constants
+// of GELU would take the registers of the tile that computes the rows.
 template <class Pack, std::size_t Packs, std::size_t Width, class Transform>
 LADON_NOINLINE constexpr void transform_rows(Transform transform, float* rows, std::size_t count) noexcept {
   for (std::size_t r = 0; r < count; ++r) {
@@ -90,8 +90,8 @@ LADON_NOINLINE constexpr void transform_rows(Transform transform, float* rows, s
   }
 }
 
-// Takes the factor out of an epilogue: kernels for Helium and Cortex-M0+ multiply the scale and the bias of a row by
-// it. Deterministic builds keep the factor, because its place changes the rounding.
+// Takes the factor out of an epilogue: kernels for Helium and Cortex-M0+ multiply the scale and bias of a row by this
+// factor. Deterministic builds keep the factor, because its place changes rounding.
 template <class Epilogue>
 struct SplitEpilogue {
   Epilogue epilogue;

@@ -70,7 +70,7 @@ LADON_INLINE constexpr void finish_tile(const Weights& w, std::size_t first, In 
     }
   }
 }
-// The same for sums of floats, which are the results.
+// Stores sums of floats, which are the results.
 template <class P, std::size_t R, class Weights, class In, class Epilogue>
 LADON_INLINE constexpr void finish_tile(const Weights&, std::size_t first, In, std::size_t panel,
                                         const typename P::Pack (&sum)[R][P::packs], const Epilogue& epilogue) noexcept {
@@ -111,7 +111,7 @@ LADON_INLINE constexpr void product_tile(const Weights& w, std::size_t first, In
   }
 }
 
-// The product in a matrix unit. The last rows, which fill no tile of the unit, are multiplied as elsewhere.
+// Computes the product in a matrix unit. Vectors multiply the last rows, which fill no tile of the unit.
 template <class P, class Weights, class In, class Epilogue>
 LADON_NOINLINE void product_in_unit(const Weights& w, In in, std::size_t panels, const Epilogue& epilogue,
                                     Reading reading) noexcept {
@@ -134,8 +134,8 @@ LADON_NOINLINE void product_in_unit(const Weights& w, In in, std::size_t panels,
   }
 }
 
-// The product for several tokens. The loops are not a lambda of for_row_tiles: g++ optimises each function that it
-// inlines. Takes the epilogue by reference: g++ copies two members with one load, which waits for the stores of both.
+// Computes the product for several tokens. for_row_tiles would compile longer, because g++ optimises each function that
+// it inlines. Takes the epilogue by reference: g++ would copy two members with one load, which waits for both stores.
 template <class P, class Weights, class In, class Epilogue>
 LADON_NOINLINE constexpr void product(Weights LADON_ARGUMENT w, In LADON_ARGUMENT in, std::size_t panels,
                                       const Epilogue& epilogue, Reading reading) noexcept {
@@ -158,8 +158,8 @@ LADON_NOINLINE constexpr void product(Weights LADON_ARGUMENT w, In LADON_ARGUMEN
   for (; row < P::rows; row += Tiles::low) product_tile<P, Tiles::low>(w, row, in, panels, epilogue, reading);
 }
 
-// Calls block.operator()<R>(first_row) for blocks of R rows of W: so few that they stay in the L2 cache, and whole
-// tiles of most layouts and of a matrix unit. The last block also has the rows that fill no block.
+// Calls block.operator()<R>(first_row) for blocks of R rows of W. A block stays in the L2 cache, and has whole tiles of
+// most layouts and of a matrix unit. The last block also has the remaining rows.
 template <class Matrix, std::size_t Rows, std::size_t Inner>
 LADON_INLINE constexpr void for_row_blocks(auto block) noexcept {
   constexpr std::size_t tiles = 96;
@@ -172,8 +172,8 @@ LADON_INLINE constexpr void for_row_blocks(auto block) noexcept {
   block.template operator()<Rows - last>(last);
 }
 
-// A product of panels, of which the last one may be computed apart (RowsOfPanel). All parts multiply a block of W
-// before the next block: weights that come from memory are read from there once, and then from the L2 cache.
+// Computes a product of panels. The last panel may be computed separately (RowsOfPanel). All parts multiply a block of
+// W before the next block, so weights come from memory once, and then from the L2 cache.
 template <class P, class Weights, class In, class Epilogue>
 LADON_INLINE constexpr void product_in_blocks(const Weights& w, In in, std::size_t panels, const Epilogue& epilogue,
                                               Reading reading) noexcept {
@@ -190,7 +190,7 @@ LADON_INLINE constexpr void product_in_blocks(const Weights& w, In in, std::size
     if (has_rows && part.begin == 0 && last == 0)
       return product_of_token_rows<Simd, layout, P::inner>(w, P::rows, in, last, epilogue);
   }
-  // What lanes compute of the last panel: nothing, its first pack, or all packs.
+  // Lanes compute nothing of the last panel, its first pack, or all packs.
   const bool fits_first_pack = P::packs == 2 && part.end > 0 && part.end <= layout.lanes;
   const bool nothing = has_rows && part.begin == 0, first_pack = !nothing && (has_rows || fits_first_pack);
   const std::size_t whole = nothing || (first_pack && P::packs == 2) ? last : panels;
@@ -223,8 +223,8 @@ LADON_NOINLINE constexpr void product_small(Weights w, PanelsView in, std::size_
 }
 #endif
 
-// Rows of 4-bit weights, expanded to int8 weights on the stack: a few at a time, so that they stay in the caches.
-// Rows that have int8 weights already are copied: a product of their own would double the code.
+// Expands rows of 4-bit weights to int8 weights on the stack, a few rows at a time, so that they stay in the caches.
+// Copies rows of int8 weights, because a separate product would double the code.
 template <std::size_t Rows, std::size_t Inner>
 struct ExpandedRows {
   static constexpr std::size_t whole_groups = int4_groups(Inner) * int4_group;
@@ -268,7 +268,7 @@ LADON_INLINE constexpr void matmul_expanded(const auto& w, auto in, std::size_t 
         Int8Rows<Expanded::stride, Biases>{{expanded.weight}, w.scale + first, w.row_sum + first, w.bias.from(first)},
         in, panels, epilogue.of_rows(first), reading);
   };
-  // Blocks of a matrix unit have more rows than the L1 cache has room for.
+  // With a matrix unit, blocks have more rows than fit into the L1 cache.
   if constexpr (Simd::Unit::template fits<typename In::Element, Inner, T.lanes>) {
     if (Simd::Unit::ready()) return for_row_tiles<Rows, 2 * Simd::Unit::rows>(multiply);
   }

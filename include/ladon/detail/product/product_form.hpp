@@ -39,7 +39,7 @@ inline constexpr std::size_t tile_rows = [] {
   }
 }();
 
-// Panels for each read of the weights: all panels if they fit into the L2 cache, or without vectors.
+// How many panels share a read of weights: all if they fit into the L2 cache, or without vectors.
 template <class Simd, PanelLayout T, std::size_t Tokens, std::size_t Inner>
 inline constexpr std::size_t panels_at_a_time = [] {
   using target::Current;
@@ -50,15 +50,15 @@ inline constexpr std::size_t panels_at_a_time = [] {
   return panels < Current::fewest_panels_at_a_time ? Current::fewest_panels_at_a_time : panels;
 }();
 
-// The outputs of `tokens` tokens that are computed before they become rows (ladon/model/linear_rows.hpp).
+// How many outputs of `tokens` tokens are computed before they become rows (ladon/model/linear_rows.hpp).
 constexpr std::size_t outputs_at_a_time(std::size_t tokens) noexcept {
   constexpr std::size_t tiles = 24;  // whole tiles of most layouts
   const std::size_t outputs = target::Current::result_bytes_at_a_time / sizeof(float) / tokens / tiles * tiles;
   return outputs < tiles ? tiles : outputs;
 }
 
-// A tile of one pack leaves half of the registers to the surrounding code, so a small product of such tiles is inlined.
-// In other inlined products, g++ 12 would keep other values in vector registers and store a sum in each step.
+// A tile of one pack leaves half of the registers to the surrounding code, so small products of such tiles are inlined.
+// If other products were inlined, g++ 12 would keep other values in vector registers and store a sum in each step.
 template <class P>
 inline constexpr bool inlines_product = P::packs == 1 && P::rows * P::inner <= target::Current::inlined_product_weights;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of which the input is gathered and the results become rows: rows -> panels -> product -> rows. The workspace
-// has a few panels and a part of their results, however many tokens and outputs there are.
+// Products that gather their input and write rows: rows -> panels -> product -> rows. The workspace has a few panels
+// and a part of their results, for any number of tokens and outputs.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace LADON_NAMESPACE::detail {
 struct RowProductSizes {
   std::size_t tokens;
   std::size_t outputs;
-  std::size_t inputs;  // of an output
+  std::size_t inputs;  // of each output
   std::size_t groups = 1;
   bool reads_single_row = false;  // whether the input of a single token is the caller's row
 };
@@ -27,8 +27,8 @@ struct RowProduct {
   static constexpr PanelLayout layout = panel_layout<Vectors>(S.tokens), last = last_panel_layout<Vectors>(S.tokens);
   // The panel of a single token is a row, so the product writes `y`.
   static constexpr bool single = layout.width() == 1;
-  // How many panels share a read of the weights: so few that a part of the results has 96 outputs. With parts of 24
-  // outputs, the first convolution of wav2vec 2.0 takes 2.4 times as long (Zen 5).
+  // How many panels share a read of the weights. They leave room for 96 outputs in each part. With room for 24, the
+  // first convolution of wav2vec 2.0 takes 2.4 times as long (Zen 5).
   static constexpr std::size_t panels = [] {
     constexpr std::size_t tokens = target::Current::result_bytes_at_a_time / sizeof(float) / 96;
     constexpr std::size_t for_results = tokens < layout.width() ? 1 : tokens / layout.width(),
@@ -52,8 +52,8 @@ struct RowProduct {
     LADON_NO_UNIQUE_ADDRESS Out out;
   };
 
-  // Computes the rows `y` [active][outputs]. gather.operator()<Pack, P>(g, tokens, panels) returns panels
-  // [panels][inputs][width], from which the outputs of group g are computed. It may write them to `panels`.
+  // Computes the rows `y` [active][outputs]. gather.operator()<Pack, P>(g, tokens, panels) returns the input of group
+  // g, panels [panels][inputs][width]. `gather` may write the input to `panels`.
   static constexpr void run(auto gather, const auto& weights, std::size_t active, float* y,
                             Workspace& workspace) noexcept {
     if (active == 0) return;

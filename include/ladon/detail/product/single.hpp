@@ -33,7 +33,7 @@ constexpr bool reads_streams(std::size_t elements, std::size_t element_bytes = s
 //     load(in, count)           loads a step of `features` features, or its first `count`
 //     add(sum, x, row, count)   adds the products
 //
-// Float features: each lane takes one of them.
+// Float features: each lane takes one feature.
 template <class Pack, class Feature>
 struct RowDot {
   using Sums = Pack;
@@ -62,7 +62,7 @@ struct RowDot<Pack, BFloat16> {
     Dot::add_products(sum, x, load(row, count));
   }
 };
-// int8 weights and quantised features: each lane takes a tuple. The rest of a row is not a step (int8_dot_products).
+// int8 weights and quantised features: each lane takes a tuple. int8_dot_products adds the rest of a row.
 template <class Pack, class Element>
   requires(std::is_integral_v<Element>)
 struct RowDot<Pack, Element> {
@@ -76,9 +76,9 @@ struct RowDot<Pack, Element> {
   }
 };
 
-// Computes the dot products of `in` and Rows rows, `distance` elements apart, at the same time. An iteration has Steps
-// steps of a row before the next row: this order reads memory faster (bench/tuning-log.md). For floats, each step has
-// its own sums, to hide the latency of a multiply-add. Calls store(row, sum); the caller adds the lanes of the sum.
+// Computes the dot products of `in` and Rows rows together. Rows are `distance` elements apart. An iteration has Steps
+// steps of a row before the next row, which reads memory faster (bench/tuning-log.md). For floats, each step has its
+// own sums, to hide the latency of a multiply-add. Calls store(row, sum); the caller adds the lanes of the sum.
 template <class Dot, std::size_t Rows, std::size_t Steps, std::size_t Inner>
 LADON_INLINE constexpr void dot_products(const auto* first, std::size_t distance, const auto* in, auto store) noexcept {
   static_assert(Steps == 1 || Steps == 2);
@@ -108,15 +108,15 @@ LADON_INLINE constexpr void dot_products(const auto* first, std::size_t distance
   }
 }
 
-// The dot of a tile whose lanes are rows: unlike panels, weights need no alignment.
+// The dot of a tile whose lanes are rows. Unlike panels, weights may be unaligned.
 template <class Pack>
 struct ColumnDot : vec::FloatDot<Pack> {
   static LADON_INLINE constexpr Pack load(const float* weights) noexcept { return Pack::load(weights); }
 };
 
 // Computes Rows rows from row `first` on, Packs packs of Lanes rows at a time, and the rest with narrower packs. If the
-// columns of W are contiguous, a pack of rows lies in memory like a pack of tokens, and the features like weights, so
-// that a tile of one row computes the product (detail/product/tile.hpp).
+// columns of W are contiguous, a tile of one row computes the product (detail/product/tile.hpp): a pack of rows lies in
+// memory like a pack of tokens, and features lie like weights.
 template <class Simd, std::size_t Lanes, std::size_t Packs, std::size_t Rows, std::size_t Inner>
 LADON_INLINE constexpr void consecutive_rows(auto w, const auto* in, std::size_t first, auto store) noexcept {
   using Matrix = decltype(w);
@@ -161,9 +161,9 @@ constexpr std::size_t streamed_row_count() noexcept {
   return Rows / step * step;
 }
 
-// Computes Packs packs of rows, if the columns of W are contiguous. In memory, W is then a matrix M of Inner rows, of
-// which Streams rows, Inner / Streams rows apart, are read at the same time. The sums are an array in the L1 cache:
-// registers hold few sums, so each row of M would be read in short pieces, which is slower.
+// Computes Packs packs of rows, if the columns of W are contiguous. W then lies in memory as a matrix M of Inner rows.
+// Streams rows of M, Inner / Streams rows apart, are read at the same time. The sums are an array in the L1 cache: with
+// few sums in registers, each row of M would be read in short, slower pieces.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Inner>
 LADON_INLINE constexpr void streams_of_columns(auto w, const float* in, auto store) noexcept {
   constexpr std::size_t lanes = Pack::lanes, run = Inner / Streams;
@@ -188,7 +188,7 @@ LADON_INLINE constexpr void streams_of_columns(auto w, const float* in, auto sto
   for (std::size_t c = 0; c < Packs; ++c) store(c * lanes, sums[c]);
 }
 
-// Streams of consecutive rows, or of consecutive columns.
+// Multiplies streams of consecutive rows or consecutive columns.
 template <class Pack, std::size_t Rows, std::size_t Inner>
 LADON_INLINE constexpr void streamed_rows(auto w, const auto* in, auto store) noexcept {
   using Matrix = decltype(w);
@@ -229,7 +229,7 @@ LADON_KERNEL constexpr void matrix_vector(auto w, const auto* in, auto epilogue)
   }
 }
 
-// The sum of all lanes of each of the sums. Four at a time share most of the additions (x86).
+// Adds the lanes of each sum. Four sums at a time share most of the additions (x86).
 template <class Sums, std::size_t Rows>
 LADON_INLINE constexpr void store_totals(const Sums (&sum)[Rows], std::int32_t (&total)[Rows]) noexcept {
   if constexpr (Rows == 4 && requires { Sums::store_totals(sum, total); }) {
@@ -256,9 +256,9 @@ LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, std::size
   }
 }
 
-// The same for rows of 4-bit weights, `distance` bytes apart. Dot is a vec::Int4Dot. `x` are arranged features. Codes
-// are prefetched: otherwise, reading from memory and looking up weights would take turns. A processor has more reads
-// from memory under way for its L2 cache than for its L1 cache (bench/tuning-log.md).
+// Overload for rows of 4-bit weights, `distance` bytes apart. Dot is a vec::Int4Dot. If Dot::arranges, `x` is arranged.
+// Codes are prefetched: otherwise, reading from memory and looking up weights would take turns. A processor has more
+// reads from memory in flight for its L2 cache than for its L1 cache (bench/tuning-log.md).
 template <class Dot, std::size_t Rows, std::size_t Inner>
 LADON_INLINE constexpr void int8_dot_products(const std::uint8_t* rows, std::size_t distance, const auto* x,
                                               auto store) noexcept {
@@ -338,7 +338,7 @@ LADON_NOINLINE constexpr void matrix_vector_int8(auto w, auto in, auto epilogue)
   constexpr bool streamed = reads_streams(Rows * row_stride, 1) && Rows >= most_streams * lanes;
   constexpr std::size_t streams = streamed ? most_streams : 1, run = Rows / (streams * lanes) * lanes;
   if constexpr (streams > 1) {
-    // This loop reads only weights: scales and row sums between them would slow the memory down (bench/tuning-log.md).
+    // This loop reads only weights: scales and row sums between weights would slow memory down (bench/tuning-log.md).
     constexpr std::size_t most = run < 1024 ? run : 1024;
     std::int32_t sums[streams][most];
     for (std::size_t first = 0; first < run; first += most) {

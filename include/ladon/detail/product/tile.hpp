@@ -28,7 +28,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Floats or tuples of a cache line.
+// Floats or tuples in a cache line.
 inline constexpr std::size_t cache_line_words = target::Current::cache_line_floats;
 
 struct NothingAhead {
@@ -52,8 +52,8 @@ struct BeforeEachStep {
 template <class F>
 BeforeEachStep(F) -> BeforeEachStep<F>;
 
-// What a tile prefetches. own_rows: lines of its own rows into the L2 cache, and lines that are needed sooner into the
-// L1 cache. own_rows_near: only the latter. next_rows: the rows of the next tile.
+// What a tile prefetches. own_rows: distant lines of its own rows into the L2 cache, nearer lines into the L1 cache.
+// own_rows_near: only into the L1 cache. next_rows: the rows of the next tile.
 enum class Prefetch { own_rows, own_rows_near, next_rows };
 
 // Prefetches weights while the tile reads one cache line of each row. The prefetches are spread over the steps: a burst
@@ -72,7 +72,7 @@ struct PrefetchAhead {
     const Element *distant, *nearest;
     Matrix next;
 
-    // Prefetches before the step `i` features after the beginning of the line. A step has Step features.
+    // Prefetches before the step that begins at feature `i` of the line. A step has Step features.
     template <std::size_t Step>
     LADON_INLINE void prefetch(std::size_t i) noexcept {
       constexpr std::size_t steps = line / Step, each = (Rows + steps - 1) / steps, stride = Matrix::row_stride;
@@ -120,8 +120,8 @@ LADON_INLINE constexpr void for_each_sum(F f) noexcept {
 #endif
 }
 
-// The rows of a tile, with a pointer each. So loads of weights have no constant offset. `opaque`: the compiler would
-// compute the pointers from one of them.
+// A pointer to each row of a tile, so that loads of weights have no constant offset. Without `opaque`, the compiler
+// would compute all pointers from one.
 template <class Matrix, std::size_t Rows>
 struct SeparateRows {
   Matrix row[Rows];
@@ -186,7 +186,7 @@ struct MicroKernel {
       if constexpr (target::Current::separates_rows && D::rows == 1) {
         if (!std::is_constant_evaluated()) {
           SeparateRows<Matrix, Rows> separate(w.columns_from(k));
-          // `opaque`: the compiler would count the steps, which takes another instruction.
+          // Without `opaque`, the compiler would count the steps with another instruction.
           const Element* const last = opaque(panel + end * Width);
           for (const Element* next = panel + k * Width; next != last; next += features * Width, k += features) {
             ahead.before(k);
@@ -216,7 +216,7 @@ struct MicroKernel {
   }
 
 #if defined(LADON_TILE_PANELS)
-  // Like `accumulate`, for weights in panels of KeyWidth columns, PanelStride floats apart. Returns how many steps.
+  // Like `accumulate`, for weights in panels of KeyWidth columns, PanelStride floats apart. Returns the steps done.
   template <std::size_t PanelStride, std::size_t KeyWidth, std::size_t Width>
     requires(KeyWidth == 4 && assembly::has_loop<Sums, Rows, Packs, KeyWidth, 1, Width>)
   LADON_INLINE std::size_t accumulate_panels(std::size_t inner, const float* a, const float* panel) noexcept {
@@ -256,7 +256,8 @@ struct MicroKernel {
 #endif
   }
 
-  // Full loads would read beyond `w` and the panel, so fewer features than a step has are copied and padded with zeros.
+  // Full loads would read past the end of `w` and the panel, so the remaining features are copied and padded with
+  // zeros.
   template <class D, std::size_t Width, class Matrix, class Element>
   LADON_INLINE constexpr void add_rest(std::size_t k, std::size_t inner, Matrix w, const Element* panel) noexcept {
     if constexpr (requires { typename D::Rest; }) {

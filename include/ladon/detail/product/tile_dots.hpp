@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dots of a tile (detail/product/tile.hpp), made of the dots of one pack (detail/vec/dot.hpp). In addition to the
-// members there:
+// The dots of a tile (detail/product/tile.hpp), made of the dots of one pack (detail/vec/dot.hpp). These members are
+// added:
 //     load<Width, First>(panel, x)   loads the features of a step, for the packs from number First on
 //     rows                           2 if one instruction multiplies the weights of two rows
 //     tuple_size                     the panel has whole tuples of this many features
@@ -51,7 +51,7 @@ inline constexpr std::size_t steps_together = [] {
   return std::size_t{1};
 }();
 
-// One load reads several tuples of weights. Each instruction multiplies by one lane of them (SDOT, SMLAL, BFDOT).
+// One load reads several tuples of weights. Each instruction multiplies by one tuple (SDOT, SMLAL, BFDOT).
 template <class Dot, std::size_t Lanes>
 struct ByLane : OneRowDot {
   using Rest = EachPack<Dot, Lanes>;
@@ -77,7 +77,7 @@ struct ByLane : OneRowDot {
   }
 };
 
-// Four tuples at a time. One instruction multiplies the weights of two rows by two tuples of two tokens (SMMLA,
+// A step has four tuples. One instruction multiplies the weights of two rows by two tuples of two tokens (SMMLA,
 // BFMMLA). The sums must be in the order of exchange_halves.
 template <class Dot, std::size_t Lanes>
 struct ByMatrix {
@@ -119,8 +119,8 @@ struct ByMatrix {
 // Folded dots: a panel of half or a quarter of a register would leave lanes idle, so a register holds two or four
 // steps.
 //
-// Lane i * Steps + j of a sum belongs to token i, and adds the steps j, j + Steps, j + 2 Steps and so on. The partial
-// sums of a token are added at the end. Panels of floats, and of pairs of bfloat16 numbers:
+// Lane i * Steps + j of a sum belongs to token i, and adds the steps j, j + Steps, j + 2 Steps and so on. Partial sums
+// of a token are added at the end. FoldedFloats: panels of floats or of pairs of bfloat16 numbers.
 template <class Wide, std::size_t Steps, std::size_t StepFeatures>
 struct FoldedFloats : OneRowDot {
   using Fold = vec::Fold<Wide, Steps>;
@@ -172,8 +172,8 @@ struct FoldedTuples : OneRowDot {
   }
 };
 
-// How many steps share a register, if a product of floats or bfloat16 numbers is folded, otherwise 1. Folding changes
-// the order of the additions, so deterministic builds do not fold.
+// How many steps share a register in a folded product of floats or bfloat16 numbers, otherwise 1. Folding changes the
+// order of the additions, so deterministic builds do not fold.
 template <class Simd, PanelLayout T, std::size_t Inner, class Matrix, class In = PanelsView>
 inline constexpr std::size_t folded_steps = [] {
   constexpr bool leaves_lanes = T.lanes > 1 && T.width() < Simd::lanes;

@@ -16,13 +16,13 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// When the weights of a tile are read: for the first panel, or for the last panel of a product that reads its weights
-// for the first time; and whether another tile follows.
+// Whether the tile's panel is the first; whether it is the last, in the first reading of the weights; and whether
+// another tile follows.
 struct TileReads {
   bool first_panel, last_panel, has_next;
 };
 
-// Long rows are prefetched: by int8 tiles for each panel, and by other tiles for the last panel of the first reading. A
+// Int8 and folded tiles prefetch long rows for each panel, and other tiles for the last panel of the first reading. A
 // target without prefetches reads ahead in the weights of the next tile, if they are contiguous.
 template <class Matrix>
 struct WeightsInPlace {
@@ -52,10 +52,10 @@ struct WeightsInPlace {
   }
 };
 
-// The weights as numbers of the type To: bfloat16 weights as floats, on targets that do not multiply bfloat16 numbers,
-// or int8 weights in 16 bits. The results are bit-identical to those of weights that have this type. Rows of at most
-// `features` features are converted once for all panels, longer rows in pieces, again for each panel. The numbers take
-// at most 132 KB (16 rows, 64-bit Arm), or 2 KB on a microcontroller.
+// Converts weights to the type To: bfloat16 weights to floats, on targets that do not multiply bfloat16 numbers, or
+// int8 weights to 16 bits. Results are bit-identical to those of weights of this type. Rows of at most `features`
+// features are converted once for all panels. Longer rows are converted in pieces, again for each panel. The results
+// take at most 132 KB (16 rows, 64-bit Arm), or 2 KB on a microcontroller.
 template <class To, class Wide, std::size_t Rows, std::size_t Inner, class Matrix>
 struct ConvertedRows {
   static constexpr std::size_t most = target::Current::widened_features * sizeof(float) / sizeof(To);

@@ -3,9 +3,9 @@
 // products of neighbouring features, so no lane is idle, whatever the number of tokens is:
 //     tile     up to row_tile_tokens tokens and 4 rows of W, or all quads and several rows of W. Sums stay in
 //              registers, and their lanes are added last
-//     block    rows of W whose sums become panels: as many as a register has lanes, or with quads 48
+//     block    rows of W whose sums become panels: as many as a register has lanes, or 48 with quads
 //
-// Integer sums are exact, so int8 results are those of panels. W is read in place, in rows.
+// Integer sums are exact, so int8 results equal those of panels. W is read in place, in rows.
 #pragma once
 
 #include <cstddef>
@@ -32,10 +32,10 @@ LADON_INLINE auto rest_of_weights(const Weight* row) noexcept {
   return Dot::weights(static_cast<const Weight*>(rest));
 }
 
-// Computes the sums of four rows of W and Tokens rows of features: quads[t * lanes / 4] receives those of token t,
-// which add_lanes completes. If only `rows` rows exist, the last one is repeated. Rows of features begin Stride
-// elements apart, and registers Spread registers. Inlined, the tile would share registers with the surrounding code.
-// Products of several matrices share a function, because the distance of their rows is an argument.
+// Computes the sums of four rows of W and Tokens rows of features: quads[t * lanes / 4] receives the sums of token t,
+// which add_lanes completes. If only `rows` rows exist, the last is repeated. Rows of features begin Stride elements
+// apart, and registers Spread registers apart. Inlined, the tile would share registers with other code. Products of
+// several matrices share the function, because the distance of rows is an argument.
 template <class Dot, std::size_t Tokens, std::size_t Inner, std::size_t Stride, std::size_t Spread, class Weight,
           class Feature>
 LADON_NOINLINE void multiply_token_rows(const Weight* w, std::size_t row_stride, std::size_t rows, const Feature* x,
@@ -88,7 +88,7 @@ LADON_INLINE void for_token_tiles(std::size_t tokens, auto tile) noexcept {
 }
 
 // Computes the sums of a block of W and `tokens` rows of features, and transposes them: sums [lanes][MostTokens]. If
-// the block has only `rows` rows, the others repeat the last one. Lanes without a token receive zeros.
+// only `rows` rows exist, later sums repeat the last row. Lanes without a token receive zeros.
 template <class Simd, class Feature, class Pack, std::size_t MostTokens, std::size_t Inner, std::size_t Stride,
           std::size_t Spread, class Weight>
 LADON_NOINLINE void sums_of_token_rows(const Weight* w, std::size_t row_stride, std::size_t rows, const Feature* x,
@@ -97,7 +97,7 @@ LADON_NOINLINE void sums_of_token_rows(const Weight* w, std::size_t row_stride, 
   constexpr std::size_t lanes = Dot::lanes;
   using Quads = typename Dot::Pack[lanes / 4];
   Quads memory[MostTokens];
-  Quads* const quads = opaque(memory);  // g++ 12 would warn that it may be uninitialised
+  Quads* const quads = opaque(memory);  // otherwise, g++ 12 warns that `memory` may be uninitialised
   for (std::size_t q = 0; q < lanes / 4; ++q) {
     const std::size_t row = 4 * q < rows ? 4 * q : rows - 1;
     for_token_tiles<Simd::template row_tile_tokens<Feature>>(
@@ -117,8 +117,8 @@ LADON_NOINLINE void sums_of_token_rows(const Weight* w, std::size_t row_stride, 
   }
 }
 
-// Converts the sums of a row of W and a pack of tokens, given as bits, to results (finish_tile in product.hpp). The
-// parameters of the tokens are read once: after each store, the compiler would read them again.
+// Converts sums of a row of W and a pack of tokens to results (finish_tile in product.hpp). Integer sums come as bits
+// of floats. Reads the tokens' parameters once: the compiler would read them after each store.
 template <std::size_t Width, class Pack, class Weights, class In>
 struct RowResults {
   const Weights& w;
@@ -196,14 +196,14 @@ LADON_NOINLINE void sums_of_quads(Matrix w, std::size_t rows, const Feature* x, 
   multiply.template operator()<Form::most_quads>(multiply);
 }
 
-// The product of the tokens of one panel that are rows or quads. `rows` are those of W.
+// Multiplies the tokens of one panel that are rows or quads. W has `rows` rows.
 template <class Simd, PanelLayout T, std::size_t Inner, class Weights, class In, class Epilogue>
 LADON_NOINLINE void product_of_token_rows(Weights w, std::size_t rows, In in, std::size_t panel,
                                           const Epilogue& epilogue) noexcept {
   using Element = typename In::Element;
   using Form = TokenRowForm<Simd, T, Element, Inner>;
   using Pack = typename Simd::template Pack<T.lanes>;
-  // Blocks of whole tiles. The last block of quads begins earlier, where it has whole tiles.
+  // Blocks have whole tiles. The last block of quads begins earlier to have whole tiles.
   constexpr bool has_quads = Form::most_quads > 0 && sizeof(Element) == sizeof(typename decltype(w.weight)::Element);
   constexpr std::size_t block = has_quads ? 3 * Simd::lanes : Simd::lanes;
   constexpr std::size_t most = has_quads && !Form::apart ? T.width() : Form::most_tokens;

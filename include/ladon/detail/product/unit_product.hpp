@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products in a matrix unit (detail/vec/matrix_unit.hpp), which reads weights and panels as they lie. A block of sums
-// has up to two tiles of weights and two packs of tokens. It goes through memory, because tiles and vectors share no
+// Products in a matrix unit (detail/vec/matrix_unit.hpp), which reads weights and panels in place. A block of sums has
+// up to two tiles of weights and two packs of tokens. Sums go through memory, because tiles and vectors share no
 // registers. Integer sums are exact, so results equal those of the other loops. Sums of bfloat16 products are added in
 // another order.
 #pragma once
@@ -64,8 +64,8 @@ struct UnitBlock {
   }
 };
 
-// Calls run.operator()<Tiles>(row) for the blocks of one or two tiles of Rows rows. The last Rows % Unit::rows rows are
-// left.
+// Calls run.operator()<Tiles>(row) for each block of one or two tiles in Rows rows. Omits the last Rows % Unit::rows
+// rows.
 template <class Unit, std::size_t Rows, class Run>
 LADON_INLINE void for_unit_blocks(Run run) noexcept {
   constexpr std::size_t tiles = Rows / Unit::rows;
@@ -86,7 +86,7 @@ inline constexpr bool multiplies_in_unit = [] {
 }();
 
 // Calls finish.operator()<R>(row, panel, sums) for each tile of R rows and each panel, with sums [R][P::packs][lanes].
-// The last P::rows % Unit::rows rows are left.
+// Omits the last P::rows % Unit::rows rows.
 template <class P, class Matrix, class In, class Finish>
 LADON_INLINE void rows_in_unit(Matrix w, In in, std::size_t panels, Finish finish) noexcept {
   using Unit = typename P::Simd::Unit;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The constants of an unknown machine. Each target replaces what was measured on it. bench/tuning-log.md, "Constants of
-// the targets", explains each constant. Kernels read some through Vectors (detail/vec/choose.hpp), which tests vary.
+// The constants of an unknown machine. Each target replaces constants that were measured on it. bench/tuning-log.md,
+// "Constants of the targets", explains each constant. Kernels read some constants through Vectors
+// (detail/vec/choose.hpp), which tests vary.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ struct PanelLayout {
   std::size_t packs;
   std::size_t tile_rows;
   std::size_t tile_rows_of_one_pack = tile_rows;  // more sums hide latency
-  bool halves_panels = false;                     // a panel computes half of its packs if its tokens fit into them
+  bool halves_panels = false;                     // if its tokens fit into half the packs, a panel computes this half
 
   constexpr std::size_t width() const noexcept { return lanes * packs; }
   constexpr std::size_t panels(std::size_t tokens) const noexcept { return (tokens + width() - 1) / width(); }
@@ -55,12 +56,12 @@ struct Defaults {
   static constexpr std::size_t softmax_chains = 1;
   static constexpr bool exponentials_beside_values = false;
   static constexpr std::size_t exponential_packs_ahead = 8;
-  // Several maxima of a pack need not wait for each other.
+  // Separate maxima of a pack do not wait for each other.
   static constexpr std::size_t score_maxima(std::size_t packs, std::size_t rows) noexcept {
     return packs == 1 && rows >= 8 ? 4 : 1;
   }
-  // Attention of so few queries has features in the lanes. From 5 or 6 on, queries in the lanes are faster (AVX-512,
-  // AVX2 and SSE2 on Zen 4).
+  // Attention of at most this many queries has features in the lanes. From 5 or 6 on, queries in lanes are faster
+  // (AVX-512, AVX2 and SSE2 on Zen 4).
   static constexpr std::size_t most_few_queries = 4;
   static constexpr bool uses_block_floats = false;
   static constexpr bool attends_in_pairs = false;
@@ -69,7 +70,7 @@ struct Defaults {
 
   // Caches.
   static constexpr std::size_t cache_line_floats = 16;
-  // Weights of longer rows are prefetched or read ahead.
+  // From this length on, rows of weights are prefetched or read ahead.
   static constexpr std::size_t prefetched_row_floats = unlimited;
   static constexpr std::size_t read_ahead_floats = unlimited, read_ahead_int8 = unlimited;
   static constexpr std::size_t prefetch_distance_floats = 12 * cache_line_floats;
@@ -77,20 +78,21 @@ struct Defaults {
   // Rows that are a multiple of aliasing_bytes apart share sets of the L1 cache.
   static constexpr std::size_t aliasing_bytes = 4096;
   static constexpr std::size_t most_aliasing_rows = unlimited;
-  static constexpr std::size_t second_cache_bytes = 512 * 1024;  // half of 1 MB
-  // An input of more bytes is multiplied in parts of this size: 69 -> 74% of peak.
+  static constexpr std::size_t second_cache_bytes = 512 * 1024;  // half of a 1 MB cache
+  // An input above second_cache_bytes is multiplied in parts of this size: 69 -> 74% of peak.
   static constexpr std::size_t panel_bytes_at_a_time = 256 * 1024;
   static constexpr std::size_t fewest_panels_at_a_time = 4;
-  // Results of a linear map of rows. With 16 KB instead, int8 (128,384,1536) takes 1.20 times as long (Zen 5).
+  // Results that linear maps of rows compute at a time. With 16 KB, int8 (128,384,1536) takes 1.20 times as long
+  // (Zen 5).
   static constexpr std::size_t result_bytes_at_a_time = 64 * 1024;
   static constexpr std::size_t result_bytes_in_small_memory = 8 * 1024;
-  // Weights that panels and rows of few tokens read one after the other.
+  // Weights that stay cached while panels, then rows of few tokens, read them.
   static constexpr std::size_t block_bytes = 144 * 1024;
-  // Panels that share each read of weights that exceed second_cache_bytes: 67 -> 77% of peak.
+  // Panels that share each read of weights above second_cache_bytes: 67 -> 77% of peak.
   static constexpr std::size_t feed_forward_panels = 4;
 
   // Precisions.
-  // Weights of a row that become floats at a time, on the stack.
+  // Weights of a row that are converted to floats at a time, on the stack.
   static constexpr std::size_t widened_features = 2048;
   static constexpr std::size_t widened_features_on_small_stack = 64;
   // 4-bit weights that are expanded at a time, on the stack.
@@ -100,7 +102,7 @@ struct Defaults {
   static constexpr std::size_t bfloat16_tile_sums = unlimited;
   // q in 16 or 32 bits, or q + zero in 8 bits (detail/panel/int8_panels.hpp).
   using Int8Element = std::int16_t;
-  static constexpr bool multiplies_7_bits = false;  // in 8 bits, although Int8Element is wider
+  static constexpr bool multiplies_7_bits = false;  // 7-bit features are bytes, although Int8Element is wider
   static constexpr std::size_t int8_block = 1;
   static constexpr bool widens_int8 = false;
   static constexpr std::size_t int8_tile_sums = 24;
@@ -119,18 +121,18 @@ struct Defaults {
   static constexpr std::size_t most_rows_beyond_pack = unlimited;
   template <class Element>
   static constexpr bool has_rows_of_whole_panel = false;
-  // Whether so many tokens of a panel, or behind its first pack, become quads (detail/vec/token_quads.hpp).
+  // Whether this many tokens, of a panel or after its first pack, become quads (detail/vec/token_quads.hpp).
   template <class Element>
   static constexpr bool are_quads(std::size_t) noexcept {
     return false;
   }
-  static constexpr std::size_t fewest_row_floats = 256;  // products of shorter rows would only compile longer
+  static constexpr std::size_t fewest_row_floats = 256;  // shorter rows would only add compile time
 
-  // Texts of at most so many tokens have layers of their own (ladon/model/text.hpp).
+  // Texts of at most this many tokens have separate layers (ladon/model/text.hpp).
   static constexpr std::size_t short_text_tokens = 0;
 
   // A single token.
-  // Four are 1.2 times as fast as one.
+  // Four streams are 1.2 times as fast as one.
   static constexpr std::size_t streams = 1;
   static constexpr std::size_t single_stream_bytes = 32 * 1024;
   static constexpr std::size_t fewest_streamed_inner_packs = 8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants for vectors of RISC-V, which has 32 registers of 128 bits or more.
+// Constants for the vectors of RISC-V: 32 registers of 128 bits or more.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace LADON_NAMESPACE::detail::target {
 struct RiscvVector : PlainArrays<16> {
   static constexpr std::size_t registers = 32;
   static constexpr auto panel_layout = one_or_two_packs<6>;
-  static constexpr std::size_t int8_tile_sums = 8;  // of one lane; with more, g++ 12 spills sums
+  static constexpr std::size_t int8_tile_sums = 8;  // g++ 12 spills more sums of one lane
 };
 using Current = RiscvVector;
 

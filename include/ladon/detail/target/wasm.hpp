@@ -7,18 +7,18 @@
 
 #include <ladon/detail/target/defaults.hpp>
 
-// Unrolled, LLVM would compute one pack after another.
+// In an unrolled loop, LLVM would compute one pack after another.
 #define LADON_UNROLL_COEFFICIENTS _Pragma("clang loop unroll(disable)")
-// A copied struct is loaded in 64 bits, and waits for stores of 32 bits.
+// Copying a struct loads 64 bits, which wait for stores of 32 bits.
 #define LADON_ARGUMENT const&
 
 namespace LADON_NAMESPACE::detail::target {
 
 struct Wasm : Defaults {
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
-  static constexpr std::size_t tile_sums = 12;  // (64,128,4): 87% of peak, 2 x 5 84% (Zen 4)
+  static constexpr std::size_t tile_sums = 12;  // (64,128,4): 87% of peak (2 x 5: 84%; Zen 4)
 #else
-  static constexpr std::size_t tile_sums = 8;  // (512,256,8): 84% of peak, 2 x 5 85% with 540 more bytes (Xeon)
+  static constexpr std::size_t tile_sums = 8;  // (512,256,8): 84% of peak (2 x 5: 85%, but 540 more bytes; Xeon)
 #endif
   static constexpr auto panel_layout = one_or_two_packs<tile_sums>;
   static constexpr bool joins_queries = true;
@@ -36,7 +36,7 @@ struct Wasm : Defaults {
 #endif
 #if defined(__wasm_simd128__)
   static constexpr bool loads_constants = true;  // v128.const in a loop is three instructions
-  // MiniLM, 8 tokens: int8 1.31 and float32 1.39 times as fast (Zen 4).
+  // Reading ahead: MiniLM, 8 tokens, int8 1.31x, float32 1.39x (Zen 4).
 #if defined(__wasm_relaxed_simd__)
   static constexpr std::size_t read_ahead_int8 = 384;
 #else

@@ -8,9 +8,9 @@
 
 #include <ladon/detail/target/defaults.hpp>
 
-// Inlined kernels would share 16 registers with the caller: 90 -> 75% of peak (AVX2, g++, (1024,512,8)).
+// Inlined kernels would share AVX2's 16 registers with the caller: 90 -> 75% of peak (g++, (1024,512,8)).
 #if defined(__AVX512F__)
-#define LADON_KERNEL  // inlined: (16,32,4) 58 -> 64%
+#define LADON_KERNEL  // inlined: 58 -> 64% of peak at (16,32,4)
 #endif
 
 namespace LADON_NAMESPACE::detail::target {
@@ -21,23 +21,23 @@ struct X86 : Defaults {
   using Int8Element = std::uint8_t;  // the unsigned operand of vpdpbusd
 #else
   static constexpr bool widens_int8 = true;  // if features have 16 bits
-  // Where the widest registers have vpmaddubsw, which saturates sums of 8 bits.
+  // Where the widest registers have vpmaddubsw, which saturates with 8 bits.
 #if defined(__AVX512BW__) || (defined(__AVX2__) && !defined(__AVX512F__)) || (LADON_SSE4_1 && !defined(__AVX__))
   static constexpr bool multiplies_7_bits = true;
 #endif
 #endif
 #if !defined(__AVX512F__) && !LADON_VNNI
-  static constexpr std::size_t int8_tile_sums = 8;  // 12 sums of AVX2: 1.0 to 1.07 times the time (Zen 3)
+  static constexpr std::size_t int8_tile_sums = 8;  // 12 sums of AVX2 take 1.0 to 1.07 times as long (Zen 3)
 #endif
 #if defined(__SSE__) && (defined(__GNUC__) || defined(__clang__))
-  static constexpr std::size_t prefetched_row_floats = 256;  // 0.75 to 0.82 of the time of MiniLM (Cascade Lake)
+  static constexpr std::size_t prefetched_row_floats = 256;  // MiniLM takes 0.75 to 0.82 of the time (Cascade Lake)
 #endif
-  // A set has 8 to 12 lines. 64 -> 69% of peak in a product of 3072 columns (Cascade Lake).
+  // An L1 set has 8 to 12 lines: 64 -> 69% of peak in a product of 3072 columns (Cascade Lake).
   static constexpr std::size_t most_aliasing_rows = 8;
 #if defined(__x86_64__)
   static constexpr std::size_t streams = 4;
   static constexpr bool prefetches_page_starts = true;
-  static constexpr std::size_t expanded_bytes = 80 * 1024;  // 4-bit MiniLM, 8 tokens: 0.85 of 16 KB's time (Zen 4)
+  static constexpr std::size_t expanded_bytes = 80 * 1024;  // MiniLM, 8 tokens: 0.85 of the time with 16 KB (Zen 4)
   static constexpr std::size_t single_query_heads = 2;
 #endif
 };
@@ -45,7 +45,7 @@ struct X86 : Defaults {
 // 32 registers of 16 floats. Figures without a processor are % of peak on Zen 5.
 struct Avx512 : X86 {
   static constexpr std::size_t registers = 32;
-  // (128,384,12): 94%, 3 x 8 84%.
+  // (128,384,12): 94% (3 x 8: 84%).
   static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens > lanes ? PanelLayout{lanes, 2, 12, 16, true} : PanelLayout{lanes, 1, 16};
   }
@@ -54,9 +54,9 @@ struct Avx512 : X86 {
     return packs == 1 && lanes > 1 ? 2 : 1;
   }
   static constexpr std::size_t inlined_product_weights = 4096;  // (16,32,4): 7% less time
-  static constexpr std::size_t single_query_heads = 4;          // twice as fast as 1 (Zen 4)
+  static constexpr std::size_t single_query_heads = 4;          // twice as fast as with 1 (Zen 4)
   static constexpr std::size_t single_query_sums = 16;
-  static constexpr std::size_t softmax_chains = 8;  // 27% less time than 1 (Cascade Lake)
+  static constexpr std::size_t softmax_chains = 8;  // 27% less time than with 1 (Cascade Lake)
   static constexpr std::size_t short_text_tokens = 8;
 #if LADON_VNNI
   static constexpr std::size_t int8_tile_sums = 24;  // with panel and weights, 27 registers
@@ -65,7 +65,7 @@ struct Avx512 : X86 {
   template <class Element>
   static constexpr bool multiplies_token_rows = !LADON_DETERMINISTIC || std::is_integral_v<Element>;
   // Without VNNI, a product of integers occupies a register (with 4 tokens, g++ 12 spills), and a panel converts its
-  // int8 weights, which takes as long for half of it.
+  // int8 weights, which takes equally long for half a panel.
   template <class Element>
   static constexpr std::size_t row_tile_tokens = std::is_integral_v<Element> && !LADON_VNNI ? 3 : 6;
   template <class Element>
@@ -74,9 +74,8 @@ struct Avx512 : X86 {
                                                                                                 : 2;
   template <class Element>
   static constexpr std::size_t most_rows_beyond_pack = std::is_same_v<Element, std::int16_t> ? 0 : unlimited;
-  // MiniLM with 12 tokens, int8 and float32: 0.74 and 0.80 of the time; int8 with 24 tokens: 0.86 (Emerald Rapids).
-  // bfloat16: only if at most one token is missing from the last quad, because no processor with fast BF16 was
-  // measured.
+  // MiniLM with 12 tokens takes 0.74 (int8) or 0.80 (float32) of the time, with 24 tokens 0.86 (int8; Emerald Rapids).
+  // With bfloat16, the last quad may lack at most one token, because no processor with fast BF16 was measured.
   template <class Element>
   static constexpr bool are_quads(std::size_t tokens) noexcept {
     constexpr bool is_int8 = std::is_integral_v<Element>, is_float = std::is_same_v<Element, float>;
@@ -99,7 +98,7 @@ struct Avx512 : X86 {
 // AVX and AVX2, with and without FMA: 16 registers of 8 floats.
 struct Avx2 : X86 {
 #if LADON_FMA && !LADON_DETERMINISTIC
-  // (128,384,12): 91% of peak, 2 x 5 88%, 3 x 4 89% (Zen 5).
+  // (128,384,12): 91% of peak (2 x 5: 88%, 3 x 4: 89%; Zen 5).
   static constexpr std::size_t tile_sums = 12;
 #else
   static constexpr std::size_t tile_sums = 10;  // without FMA, each product occupies a register
@@ -111,7 +110,7 @@ struct Avx2 : X86 {
     return lanes > 1 ? 2 : 1;
   }
 #endif
-  static constexpr std::size_t softmax_chains = 4;  // 16% less time than 1 (Cascade Lake)
+  static constexpr std::size_t softmax_chains = 4;  // 16% less time than with 1 (Cascade Lake)
 #if LADON_HAS_SHUFFLE && defined(__AVX2__)
   template <class Element>
   static constexpr bool multiplies_token_rows = !LADON_DETERMINISTIC || std::is_integral_v<Element>;
@@ -135,11 +134,11 @@ struct Avx2 : X86 {
 
 // SSE2 to SSE4.2: 16 registers of 4 floats, no FMA.
 struct Sse2 : X86 {
-  // Wide tiles share broadcasts. On Zen, 4 x 3 can reach 89% of peak, and 2 x 5 80%.
+  // Wide tiles share broadcasts. On Zen, 4 x 3 can reach 89% of peak (2 x 5: 80%).
   static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens > 2 * lanes ? PanelLayout{lanes, 4, 3, 10} : one_or_two_packs<10>(tokens, lanes);
   }
-  static constexpr std::size_t softmax_chains = 4;  // 14% less time than one (Cascade Lake)
+  static constexpr std::size_t softmax_chains = 4;  // 14% less time than with 1 (Cascade Lake)
 #if LADON_HAS_SHUFFLE
   template <class Element>
   static constexpr bool multiplies_token_rows = !LADON_DETERMINISTIC && std::is_same_v<Element, float>;

@@ -24,7 +24,8 @@ void blend(), copy_sign(), entry_at_low_bits(), fma(), fma_or_zero(), in_order()
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Hides a value from the optimiser, at no cost, except on RISC-V (2.5% more instructions at (16,32,4)).
+// Hides a value from the optimiser, at no cost. Does nothing on RISC-V, where hiding takes 2.5% more instructions at
+// (16,32,4).
 template <class T>
 LADON_INLINE constexpr T hidden(T x) noexcept {
 #if defined(__GNUC__) || defined(__clang__)
@@ -53,8 +54,8 @@ LADON_INLINE constexpr T unfused(T product) noexcept {
   return product;
 }
 
-// Returns a sum or product whose order is not changed. #pragma GCC optimize sets no macro, and acts on templates even
-// behind their header. For clang++, LADON_AS_WRITTEN keeps the order.
+// Returns a sum or product that g++ cannot reorder. #pragma GCC optimize sets no macro, and also acts on templates of
+// earlier headers. For clang++, LADON_AS_WRITTEN keeps the order.
 template <class T>
 LADON_INLINE constexpr T in_order(T x) noexcept {
 #if !defined(__clang__)
@@ -78,7 +79,7 @@ constexpr float fma_exact(float a, float b, float summand) noexcept {
   return static_cast<float>(ladon::bit_cast<double>(bits));
 }
 
-// Constant expressions must not overflow. There, operations have doubles; rounded to float, they give the same bits.
+// Constant expressions must not overflow, so they compute in double. Rounding to float gives the same bits.
 constexpr double widened(float x) noexcept { return static_cast<double>(x); }
 LADON_INLINE constexpr float add_scalar(float a, float b) noexcept {
   LADON_AS_WRITTEN
@@ -105,7 +106,7 @@ inline constexpr bool fma_is_fused = true;
 inline constexpr bool fma_is_fused = false;
 #endif
 
-// With relaxed SIMD, the engine chooses one or two roundings. fma_scalar then calls the instruction of vectors.
+// With relaxed SIMD, the WebAssembly engine rounds once or twice. fma_scalar then uses the vector instruction.
 LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
   LADON_AS_WRITTEN
   if constexpr (fma_is_fused) {
@@ -126,7 +127,7 @@ LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
   }
 }
 
-// Correctly rounded. The iteration starts above the root, and ends when a step does not decrease the value.
+// Rounds correctly. The iteration starts above the root, and ends when a step does not decrease the value.
 constexpr float sqrt_newton(float x) noexcept {
   if (!(x > 0) || x == std::numeric_limits<float>::infinity()) {
     return x == 0 || x > 0 ? x : std::numeric_limits<float>::quiet_NaN();
@@ -141,7 +142,7 @@ LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
   if (std::is_constant_evaluated()) return sqrt_newton(x);
 #if defined(__SSE2__) || defined(__aarch64__) || defined(__wasm__) || (defined(__ARM_FP) && (__ARM_FP & 4)) || \
     defined(__riscv_flen) || defined(_ARCH_PPCSQ) || defined(__s390x__)
-  return __builtin_sqrtf(x);  // one instruction, given -fno-math-errno
+  return __builtin_sqrtf(x);  // one instruction with -fno-math-errno
 #elif LADON_SSE2
   return std::sqrt(x);
 #else
@@ -149,7 +150,8 @@ LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
 #endif
 }
 
-// The next functions are assembly, so that calls take constant time: g++ 12 would branch if an argument is a constant.
+// On Cortex-M, the next functions are assembly, which takes constant time: g++ 12 would branch if an argument is
+// constant.
 
 LADON_INLINE constexpr float select_scalar(bool condition, float a, float b) noexcept {
 #if LADON_CORTEX_M_FPU && !defined(__clang__)
@@ -177,20 +179,20 @@ LADON_INLINE constexpr float if_greater(float x, float y, float a, float b) noex
 LADON_INLINE constexpr float max_scalar(float a, float b) noexcept { return if_greater(a, b, a, b); }
 LADON_INLINE constexpr float min_scalar(float a, float b) noexcept { return if_greater(b, a, a, b); }
 
-// A table of powers of two in a vector register, looked up for every lane. True also for narrower packs, so that all
-// have the same bits. AVX2 is not faster with a table.
+// Whether powers of two are looked up in a vector register. Narrower packs use the table, too, so that all packs give
+// the same bits. AVX2 is not faster with a table.
 #if defined(__AVX512F__) && LADON_FMA && !LADON_DETERMINISTIC
 inline constexpr bool uses_exp2_table = true;
 #else
 inline constexpr bool uses_exp2_table = false;
 #endif
 
-// The bits of 2^(j/8) minus j * 2^20, twice. With k = 8 n + j, entry j plus k * 2^20 is 2^(k/8).
+// Entries j and j + 8 are the bits of 2^(j/8) minus j * 2^20. With k = 8 n + j, entry j plus k * 2^20 is 2^(k/8).
 alignas(64) inline constexpr std::uint32_t exp2_eighths[16] = {
     0x3f800000, 0x3f7b95c2, 0x3f7837f0, 0x3f75fed7, 0x3f7504f3, 0x3f75672a, 0x3f7744fd, 0x3f7ac0c7,
     0x3f800000, 0x3f7b95c2, 0x3f7837f0, 0x3f75fed7, 0x3f7504f3, 0x3f75672a, 0x3f7744fd, 0x3f7ac0c7};
 
-// GCC 12 unrolls loops over tokens beyond the end of the caller's array, and warns about iterations that never happen.
+// GCC 12 unrolls token loops past the end of the caller's array, and warns about iterations that never run.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
@@ -245,11 +247,11 @@ struct ArrayPack {
   static LADON_INLINE constexpr Mask every_lane(bool value) noexcept {
     return Mask::apply([&](std::size_t) LADON_INLINE_LAMBDA { return value; });
   }
-  // `from` and `to` need the alignment of a float only.
+  // `from` and `to` need only the alignment of a float.
   static LADON_INLINE constexpr ArrayPack load(const float* from) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return from[i]; });
   }
-  // The other lanes become 0. Memory behind from[n - 1] is not read. Precondition: n <= lanes.
+  // Lanes from n on become 0. Memory behind from[n - 1] is not read. Precondition: n <= lanes.
   static LADON_INLINE constexpr ArrayPack load_partial(const float* from, std::size_t n) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return i < n ? from[i] : 0.0f; });
   }
@@ -263,20 +265,20 @@ struct ArrayPack {
     }
   }
 
-  // Correctly rounded, but Helium and 32-bit NEON flush subnormals, and 32-bit NEON estimates quotients and roots.
+  // Results are correctly rounded, but Helium and 32-bit NEON flush subnormals.
   friend LADON_INLINE constexpr ArrayPack operator+(Arg a, Arg b) noexcept { return each<add_scalar>(a, b); }
   friend LADON_INLINE constexpr ArrayPack in_order(Arg sum) noexcept { return each<vec::in_order<float>>(sum); }
   friend LADON_INLINE constexpr ArrayPack operator-(Arg a, Arg b) noexcept { return each<subtract_scalar>(a, b); }
   friend LADON_INLINE constexpr ArrayPack operator*(Arg a, Arg b) noexcept { return each<multiply_scalar>(a, b); }
   friend LADON_INLINE constexpr ArrayPack operator/(Arg a, Arg b) noexcept { return each<divide_scalar>(a, b); }
-  // Rounded once if fma_is_fused is true, otherwise twice.
+  // Rounds once if fma_is_fused, otherwise twice. Relaxed SIMD may round once.
   friend LADON_INLINE constexpr ArrayPack fma(Arg a, Arg b, Arg c) noexcept { return each<fma_scalar>(a, b, c); }
   // Returns 0 where `zero` is true. HeliumPack lacks this function.
   friend LADON_INLINE constexpr ArrayPack fma_or_zero(const Mask& zero, Arg a, Arg b, Arg c) noexcept {
     return blend(zero, broadcast(0), fma(a, b, c));
   }
   friend LADON_INLINE constexpr ArrayPack sqrt(Arg a) noexcept { return each<sqrt_scalar>(a); }
-  // If `b` is NaN, max and min return NaN. If only `a` is NaN, they return `b`, and NaN on NEON.
+  // If `b` is NaN, both functions return NaN. If only `a` is NaN, they return `b`, or NaN on NEON.
   friend LADON_INLINE constexpr ArrayPack maximum(Arg a, Arg b) noexcept { return each<max_scalar>(a, b); }
   friend LADON_INLINE constexpr ArrayPack minimum(Arg a, Arg b) noexcept { return each<min_scalar>(a, b); }
   // Comparisons are false if an operand is NaN.
@@ -339,7 +341,7 @@ struct ArrayPack {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return reduce_add(row[i]); });
   }
 
-  // The largest lane. Unspecified if a lane is NaN.
+  // Returns the largest lane; unspecified if a lane is NaN.
   friend constexpr float reduce_max(Arg a) noexcept {
     float largest = a.lane[0];
     for (std::size_t i = 1; i < N; ++i) largest = largest > a.lane[i] ? largest : a.lane[i];

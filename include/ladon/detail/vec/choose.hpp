@@ -83,11 +83,11 @@ using NativeVectors = HeliumVectors;
 #elif defined(LADON_ARRAY_LANES)
 using NativeVectors = ArrayVectors<LADON_ARRAY_LANES>;
 #elif defined(__VSX__)
-using NativeVectors = ArrayVectors<4, target::Current>;  // which compilers keep in vector registers
+using NativeVectors = ArrayVectors<4, target::Current>;  // compilers keep the arrays in vector registers
 #elif defined(__riscv_vector)
 using NativeVectors = ArrayVectors<16, target::Current>;
 #define LADON_HAS_INT8_VECTORS
-using Int8Vectors = ArrayVectors<1>;  // whose loops over features compilers vectorise
+using Int8Vectors = ArrayVectors<1>;  // compilers vectorise its loops over features
 #else
 using NativeVectors = ArrayVectors<1>;
 #endif
@@ -112,13 +112,13 @@ using Int8Element =
 template <class Vectors, class F>
 LADON_INLINE constexpr void with_packs(F f) noexcept {
 #if LADON_CONSTANT_EVALUATION
-  // With std::is_constant_evaluated, g++ 12 also optimises the functions for ConstantPacks: 1.17 times as long.
+  // With std::is_constant_evaluated, g++ 12 compiles for 1.17 times as long: it also optimises code for ConstantPacks.
   if (__builtin_is_constant_evaluated()) return f(ConstantPacks{});
 #endif
   f(Vectors{});
 }
 
-// Returns the lanes of the narrowest register that holds `tokens` lanes, or else of the widest register.
+// Returns the lanes of the narrowest register with at least `tokens` lanes, or of the widest register.
 template <class Vectors, std::size_t Lanes = Vectors::lanes>
 constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
   if constexpr (Lanes > 1) {
@@ -134,15 +134,16 @@ constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
 namespace LADON_NAMESPACE::detail {
 
 // Returns the layout of `tokens` tokens. Panels of a single token have the width 1, because lanes then hold features or
-// keys. Sums across lanes depend on the number of lanes, so deterministic builds treat a single token like several.
+// keys. Sums across lanes depend on the number of lanes, so deterministic builds treat a single token like several
+// tokens.
 template <class Vectors>
 constexpr PanelLayout panel_layout(std::size_t tokens) noexcept {
   if (tokens == 1 && !LADON_DETERMINISTIC) return {1, 1, Vectors::single_token_rows};
   return Vectors::panel_layout(tokens, vec::lanes_for<Vectors>(tokens));
 }
 
-// The last panel has the layout that its tokens would have as a separate sequence: KWT-1 (99 tokens) takes 0.92 of the
-// time (Zen 4). Kernels for a single token compute only whole sequences, so one token counts as two.
+// The last panel has the layout that its tokens would have as a sequence: KWT-1 (99 tokens) takes 0.92 of the time
+// (Zen 4). Kernels for a single token compute only whole sequences, so one remaining token counts as two.
 template <class Vectors>
 constexpr PanelLayout last_panel_layout(std::size_t tokens) noexcept {
   const PanelLayout whole = panel_layout<Vectors>(tokens);

@@ -7,7 +7,8 @@
 //     add(sum, x, w)     adds the products
 //
 // TupleDot has tuple_size features of 8 or 16 bits in a 32-bit lane. Panels of tuples are [tuples][width][tuple_size].
-// An int8 feature is q, or q + zero (detail/panel/int8_panels.hpp). The target chooses its type, vec::Int8Element:
+// The target chooses the type of int8 features, Int8Element, and thus tuple_size, the value
+// (detail/panel/int8_panels.hpp) and the instruction:
 //     std::int16_t   2   q          vpmaddwd (dot_x86.hpp), SMLAL (dot_arm64.hpp), i32x4.dot_i16x8_s (dot_wasm.hpp)
 //     std::uint8_t   4   q + zero   vpdpbusd, or vpmaddubsw with 7 bits (dot_x86.hpp), relaxed_dot_i8x16_i7x16_add_s
 //                                   (dot_wasm.hpp)
@@ -28,13 +29,12 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// One feature of each token.
 template <class Pack>
 struct FloatDot {
   static constexpr std::size_t features = 1;
   using Sums = Pack;
   using Features = Pack;
-  // 1.027 times as fast as unaligned loads at (64,128,4) (SSE2, Zen 5).
+  // Aligned loads are 1.027 times as fast at (64,128,4) (SSE2, Zen 5).
   static LADON_INLINE constexpr Features load(const float* panel) noexcept {
     if constexpr (requires { Pack::load_aligned(panel); }) return Pack::load_aligned(panel);
     return Pack::load(panel);
@@ -46,7 +46,7 @@ struct FloatDot {
   }
 };
 
-// 32-bit integers, which do not overflow (most_int8_features).
+// Sums of 32 bits do not overflow (most_int8_features).
 template <class Pack>
 struct IntegerSums {
   std::int32_t lane[Pack::lanes];
@@ -86,7 +86,7 @@ struct IntegerSums {
   }
 };
 
-// The weights of a register, in memory.
+// Holds a register's weights in memory.
 template <std::size_t Size>
 struct Bytes {
   std::int8_t byte[Size];
@@ -115,7 +115,7 @@ LADON_INLINE constexpr std::int32_t tuple_of(const Weight* weight, std::size_t c
   }
   return static_cast<std::int32_t>(result);
 }
-// The same, with a single load where possible.
+// Like tuple_of, with a single load where possible.
 template <std::size_t TupleSize, class Weight>
 LADON_INLINE constexpr std::int32_t load_tuple(const Weight* weight) noexcept {
   if constexpr (TupleSize * sizeof(Weight) == sizeof(std::int32_t) && std::endian::native == std::endian::little) {
@@ -123,20 +123,21 @@ LADON_INLINE constexpr std::int32_t load_tuple(const Weight* weight) noexcept {
   }
   return tuple_of<TupleSize>(weight);
 }
-// Returns the tuples of `weight` and of `weight` + TupleSize in the two halves.
+// Returns the tuple at `weight`, with the next tuple in the upper half.
 template <std::size_t TupleSize, class Weight>
 LADON_INLINE std::int64_t load_two_tuples(const Weight* weight) noexcept {
   static_assert(TupleSize * sizeof(Weight) == sizeof(std::int32_t) && std::endian::native == std::endian::little);
   return load_as<std::int64_t>(weight);
 }
 
-// int8 weights, for plain arrays. The others give equal results, but may store a tuple in another order, and have more:
-//     add_folded(sum, x, weights)               two steps for lanes / 2 tokens: lanes 2 i and 2 i + 1 hold token i,
-//                                               if `folds` is true
-//     add_by_lane<Step>(sum, features, weights) a step whose weights are lane `Step` of a register of `steps` tuples
+// Multiplies int8 weights in plain arrays. TupleDots of registers give equal results, may store tuples in another
+// order, and add:
+//     add_folded(sum, x, weights)               if `folds`, two steps for lanes / 2 tokens: lanes 2 i and 2 i + 1
+//                                               hold token i
+//     add_by_lane<Step>(sum, features, weights) a step with the weights in lane `Step` of a register of `steps` tuples
 //     add_matrix(sum, features, weights)        two steps of two tokens and two rows
 //
-// For add_matrix, exchange_halves makes the sums of two rows the sums of tokens 0 and 1, and of tokens 2 and 3.
+// For add_matrix, exchange_halves turns the sums of two rows into those of tokens 0 and 1, and of tokens 2 and 3.
 template <class Element, class Pack>
 struct TupleDot {
   static constexpr std::size_t tuple_size = tuple_features<Element>, features = tuple_size;
@@ -158,7 +159,7 @@ struct TupleDot {
       sum.lane[i] += products;
     }
   }
-  // Adds x[i] * weight[i] for all i < tuple_size * lanes, each to any lane.
+  // Adds x[i] * weight[i] for i < tuple_size * lanes, each product to any lane.
   static LADON_INLINE constexpr void add_products(Sums& sum, const Element* x, const std::int8_t* weight) noexcept {
     LADON_UNROLLED_FOR(i, tuple_size * Pack::lanes) sum.lane[i / tuple_size] += feature_value(x[i]) * weight[i];
   }
@@ -183,7 +184,7 @@ struct TupleDot {
 //     BFDOT       FEAT_BF16     sum = sum + (x0 * w0 + x1 * w1)        each addition is rounded to odd
 //
 // Rounding to odd: an inexact sum becomes the neighbour whose last bit is 1, so the error is less than 2^-23 of the
-// sum. Both read subnormal numbers as 0, and return 0 instead of a subnormal sum. With the bit EBF of FPCR
+// sum. Both instructions read subnormal numbers as 0, and return 0 instead of a subnormal sum. With the bit EBF of FPCR
 // (FEAT_EBF16), BFDOT rounds to nearest and keeps subnormal numbers, so last bits depend on this bit.
 //
 // A Row is a register of 2 * lanes consecutive features or weights, for the product of a single token.
@@ -238,7 +239,7 @@ LADON_INLINE constexpr float to_pair(float first, float second) noexcept {
   const std::uint32_t low = to_bfloat16(first).bits, high = to_bfloat16(second).bits;
   return ladon::bit_cast<float>(high << 16 | low);
 }
-// Returns a pair whose other number is 0.
+// Returns `pair` with its other number 0.
 LADON_INLINE constexpr float only_first(float pair) noexcept {
   return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(pair) & 0xffffu);
 }
@@ -321,7 +322,7 @@ struct IntegerSums<XsimdPack<Lanes>> {
   }
 };
 
-// Pairs of 16-bit features, or four bytes.
+// Tuples are pairs of 16-bit features, or four bytes.
 template <class Element, std::size_t Lanes>
   requires(has_integers<Lanes> &&
            (std::is_same_v<Element, std::int16_t> || (multiplies_bytes && std::is_same_v<Element, std::uint8_t>)))

@@ -10,7 +10,7 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// As in dot_x86.hpp. From the lowest byte on, merge_words and merge_bytes make of the numbers q:
+// dot_x86.hpp documents the functions. Arguments and result of merge_bytes, from the lowest byte on (*: unused):
 //     even    q0  *   q2  *
 //     odd     q1  *   q3  *
 //     bytes   q0  q1  q2  q3

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One step of an int8 or bfloat16 product on x86, for registers of 128, 256 and 512 bits. With VNNI, vpdpbusd
 // multiplies four unsigned features by four signed weights in each 32-bit lane, and adds the products without
-// saturation. Without VNNI, vpmaddubsw multiplies features of 7 bits, and adds two products in 16 bits. For features of
-// 8 bits, vpmaddwd multiplies a pair of 16-bit features by a pair of weights, and returns the sum of both products.
+// saturation. Without VNNI, vpmaddubsw multiplies features of 7 bits, and adds two products in 16 bits. Features of
+// 8 bits become 16-bit integers: vpmaddwd multiplies a pair of features by a pair of weights, and adds both products.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace LADON_NAMESPACE::detail::vec {
 //     merge_words(low, high)   the low 16 bits of each lane of `low`, and above them those of `high`
 //     merge_bytes(even, odd)   the low 8 bits of each 16-bit word of `even`, and above them those of `odd`
 //     words(from)              2 * N bytes as words of 16 bits, with their signs
-//     repeat_byte(x)           each byte of a lane becomes the lowest byte of `x`, whose other bytes are 0
+//     repeat_byte(x)           each byte of a lane becomes its lowest byte; the other bytes must be 0
 //     add_neighbours(a)        N / 2 lanes: the sums of lanes 2 i and 2 i + 1
 template <std::size_t N>
 struct IntegerRegister {
@@ -28,7 +28,7 @@ struct IntegerRegister {
   using Floats = typename XsimdPack<N>::Batch::register_type;
   using Half = IntegerRegister<N / 2>;
 
-  // xsimd loads with lddqu, which g++ does not join with the instruction that reads the register.
+  // xsimd loads with lddqu, which g++ does not fold into the instruction that reads the register.
   static LADON_INLINE Type load(const void* from) noexcept { return load_as<Type>(from); }
   static LADON_INLINE void store(Type x, void* to) noexcept {
     Batch(x).store_unaligned(static_cast<std::int32_t*>(to));
@@ -40,8 +40,9 @@ struct IntegerRegister {
   static LADON_INLINE Type add(Type a, Type b) noexcept { LADON_X86(add_epi32, a, b); }
   static LADON_INLINE Type add_bytes(Type a, Type b) noexcept { LADON_X86(add_epi8, a, b); }
   static LADON_INLINE Type multiply(Type a, Type b) noexcept { LADON_X86(mullo_epi32, a, b); }
-  // Returns `sum` plus, in each lane, the products of two pairs of words. Assembly for g++: with intrinsics, g++ 12
-  // multiplies all pairs of a step before it adds the first one, so products occupy as many registers as sums.
+  // Returns `sum` plus, in each lane, a0 * b0 + a1 * b1 for the lane's 16-bit words. Assembly for g++: with intrinsics,
+  // g++ 12 multiplies all pairs of a step before it adds the first product, so products occupy as many registers as
+  // sums.
   static LADON_INLINE Type add_products_of_pairs(Type sum, Type a, Type b) noexcept {
 #if defined(__AVX2__) && defined(__GNUC__) && !defined(__clang__)
     Type products;
@@ -89,7 +90,7 @@ struct IntegerRegister {
     const __m128i quad = add_quads(a), halves = Quad::add(quad, _mm_shuffle_epi32(quad, 0b01001110));
     return _mm_cvtsi128_si32(Quad::add(halves, _mm_shuffle_epi32(halves, 0b10110001)));
   }
-  // Returns the sums over i of lane 4 i + j, for all j < 4.
+  // Lane j of the result is the sum over i of lane 4 i + j.
   static LADON_INLINE __m128i add_quads(Type a) noexcept {
     if constexpr (N == 16) {
       return Half::add_quads(Half::add(_mm512_castsi512_si256(a), _mm512_extracti64x4_epi64(a, 1)));
@@ -99,7 +100,7 @@ struct IntegerRegister {
       return a;
     }
   }
-  // Returns the sums of all lanes of a, of b, of c and of d.
+  // Returns four sums: of all lanes of `a`, `b`, `c` and `d`.
   static LADON_INLINE __m128i reduce_add(Type a, Type b, Type c, Type d) noexcept {
     const Type ab = add(lower_words(a, b), upper_words(a, b)), cd = add(lower_words(c, d), upper_words(c, d));
     return add_quads(add(lower_pairs(ab, cd), upper_pairs(ab, cd)));
@@ -108,7 +109,7 @@ struct IntegerRegister {
 
   static LADON_INLINE Type products_of_pairs(Type a, Type b) noexcept { LADON_X86(madd_epi16, a, b); }
 #if LADON_SSE4_1
-  // The sum of two products of an unsigned byte of `a` and a signed byte of `b`, saturated to 16 bits.
+  // Multiplies unsigned bytes of `a` by signed bytes of `b`, and adds two products with saturation to 16 bits.
   static LADON_INLINE Type products_of_bytes(Type a, Type b) noexcept { LADON_X86(maddubs_epi16, a, b); }
 #endif
 
@@ -134,8 +135,8 @@ inline constexpr bool has_integers =
 
 inline constexpr bool multiplies_bytes = LADON_SSE4_1;
 #if LADON_VNNI
-// Returns `sum` plus the products of unsigned `x` and signed `w`: a register, or Bytes in memory as the memory operand.
-// Otherwise, g++ would load the weights of several steps first, in an order that is slower.
+// Returns `sum` plus the products of unsigned `x` and signed `w`. `w` is a register, or Bytes as a memory operand,
+// without which g++ would first load the weights of several steps, in a slower order.
 //
 // Assembly for g++: with the intrinsic, g++ 12 copies and spills accumulators (46% instead of 90% of peak, Zen 5).
 // Without AVX-512, the prefix {vex} selects the encoding of AVX-VNNI.
@@ -163,7 +164,7 @@ LADON_INLINE Register add_dot(Register sum, Register x, const Weights& w) noexce
 #endif
 }
 #elif LADON_SSE4_1
-// The same for features of 7 bits, whose pairs of products fit into 16 bits: vpmaddubsw would saturate others.
+// The same for features of 7 bits: vpmaddubsw adds two products in 16 bits, and would saturate with features of 8 bits.
 template <class Register, class Weights>
 LADON_INLINE Register add_dot(Register sum, Register x, const Weights& w) noexcept {
   using Integers = IntegerRegister<sizeof(Register) / 4>;
@@ -187,7 +188,7 @@ LADON_INLINE Register add_dot(Register sum, Register x, const Weights& w) noexce
 #endif
 
 #if LADON_BFLOAT16_DOT
-// The instructions for 2 * N bfloat16 numbers. For g++, the product is assembly, for the reason of add_dot.
+// The instructions for 2 * N bfloat16 numbers. For g++, add_products is assembly, for the same reason as add_dot.
 template <std::size_t N>
 struct BFloat16Register {
   using Type = typename IntegerRegister<N>::Type;
@@ -198,7 +199,7 @@ struct BFloat16Register {
     const auto first = static_cast<Mask>((std::uint64_t{1} << count) - 1);
     LADON_X86(maskz_loadu_epi16, first, from);
   }
-  // Rounds to (even[i], odd[i]).
+  // Rounds to pairs (even[i], odd[i]).
   static LADON_INLINE Type pairs(Floats even, Floats odd) noexcept {
     alignas(64) static constexpr auto order = [] {
       std::array<std::uint16_t, 2 * N> lane{};

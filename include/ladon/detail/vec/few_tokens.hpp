@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folded tiles (detail/product/tile_dots.hpp). Lane i * Steps + j of a folded pack holds step j of token i, for lanes /
-// Steps tokens. Fold needs registers of several widths (AVX), and shuffles that do not go through memory.
+// Folded tiles (detail/product/tile_dots.hpp). A folded pack has lanes / Steps tokens. Lane i * Steps + j holds step j
+// of token i. Fold needs registers of several widths (AVX), and shuffles that do not go through memory.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ struct Fold<XsimdPack<N>, Steps> {
   using Pack = XsimdPack<N>;
   static constexpr std::size_t tokens = N / Steps;
 
-  // Lane i is word i % Steps of `from`: a float, or a pair of bfloat16 numbers. vpbroadcastq reaches 99% of the peak of
-  // a tile of 1 x 16, and vbroadcastsd 75% (Zen 4).
+  // Lane i is word i % Steps of `from`: a float, or a pair of bfloat16 numbers. A tile of 1 x 16 reaches 99% of peak
+  // with vpbroadcastq, and 75% with vbroadcastsd (Zen 4).
   static LADON_INLINE Pack repeat(const void* from) noexcept {
     if constexpr (Steps == 4) {
       return Pack(_mm512_broadcast_f32x4(_mm_loadu_ps(static_cast<const float*>(from))));
@@ -40,7 +40,7 @@ struct Fold<XsimdPack<N>, Steps> {
     return transposed<Steps>(Pack::load(static_cast<const float*>(from)));
   }
 
-  // Lane i is the sum of token i. The order of addition is 0 + 1, or (0 + 2) + (1 + 3).
+  // Lane i is the sum of token i. Steps are added as 0 + 1, or (0 + 2) + (1 + 3).
   static LADON_INLINE XsimdPack<tokens> add_steps(const Pack& a) noexcept {
     const Pack rows = transposed<tokens>(a);
     if constexpr (Steps == 2) {

@@ -25,8 +25,8 @@ struct HeliumPack {
   static constexpr std::size_t lanes = 4;
   using Arg = const HeliumPack&;
   float32x4_t vector;
-  // Memory is accessed through InMemory: g++ 12 treats accesses of intrinsics as integers, and may swap them with
-  // accesses of floats. load_partial and store_partial call keep_order instead.
+  // `load` and `store` use InMemory: g++ 12 treats accesses of intrinsics as accesses of integers, and may reorder them
+  // with accesses of floats. load_partial and store_partial call keep_order instead.
   typedef float32x4_t InMemory __attribute__((aligned(alignof(float)), may_alias));
 
   // Four equal bits for each lane.
@@ -63,7 +63,7 @@ struct HeliumPack {
   friend LADON_INLINE HeliumPack operator+(Arg a, Arg b) noexcept { return {vaddq_f32(a.vector, b.vector)}; }
   friend LADON_INLINE HeliumPack operator-(Arg a, Arg b) noexcept { return {vsubq_f32(a.vector, b.vector)}; }
   friend LADON_INLINE HeliumPack operator*(Arg a, Arg b) noexcept { return {vmulq_f32(a.vector, b.vector)}; }
-  // The FPU divides lane by lane. The lanes of q0 and q1 are s0 to s7: 4 instructions. From C++, g++ 12 needs 25.
+  // The FPU divides lane by lane, in 4 instructions: the lanes of q0 and q1 are s0 to s7. From C++, g++ 12 needs 25.
   friend LADON_INLINE HeliumPack operator/(Arg a, Arg b) noexcept {
     register float32x4_t quotient asm("q0") = a.vector;
     register float32x4_t divisor asm("q1") = b.vector;
@@ -113,7 +113,7 @@ struct HeliumPack {
   // vmaxnm and vminnm would lose a NaN in `b`.
   friend LADON_INLINE HeliumPack maximum(Arg a, Arg b) noexcept { return if_greater(a, b, a, b); }
   friend LADON_INLINE HeliumPack minimum(Arg a, Arg b) noexcept { return if_greater(b, a, a, b); }
-  // As b > a, because Helium's condition "less" is true for NaN.
+  // Tests b > a, because Helium's condition "less" is true for NaN.
   friend LADON_INLINE Mask operator<(Arg a, Arg b) noexcept { return {vcmpgtq_f32(b.vector, a.vector)}; }
   friend LADON_INLINE Mask operator<=(Arg a, Arg b) noexcept { return {vcmpgeq_f32(b.vector, a.vector)}; }
   friend LADON_INLINE Mask operator==(Arg a, Arg b) noexcept { return {vcmpeqq_f32(a.vector, b.vector)}; }

@@ -43,10 +43,10 @@ constexpr std::size_t int4_row_bytes(std::size_t weights) noexcept {
 
 namespace detail {
 
-// Table 2 n is the levels, multiplied by 0.85^n and rounded. Table 2 n + 1 has the opposite signs. The levels are those
-// of a Lloyd-Max quantiser for groups of 32 normal numbers, of which each group is scaled by its own factor of either
-// sign. The weights of MiniLM, after rotation, have a relative error of 7.7%, and 8.6% with 16 equal steps and a
-// float16 scale for each group (Q4_0 of llama.cpp).
+// Table 2 n holds the levels, multiplied by 0.85^n and rounded. Table 2 n + 1 has the opposite signs. The levels are
+// those of a Lloyd-Max quantiser for groups of 32 normally distributed numbers, if each group has a scale of either
+// sign. After rotation, the weights of MiniLM have a relative error of 7.7% (16 equal steps and a float16 scale for
+// each group, as in Q4_0 of llama.cpp: 8.6%).
 using Int4Tables = std::array<std::array<std::int8_t, int4_codes>, 16>;
 alignas(16) inline constexpr Int4Tables int4_tables = [] {
   constexpr int levels[int4_codes] = {-127, -100, -79, -63, -48, -35, -22, -9, 2, 14, 26, 37, 51, 66, 83, 107};
@@ -76,7 +76,8 @@ constexpr void expand_int4_group(const std::uint8_t* codes, const std::int8_t* t
 }
 
 #if defined(__AVX2__)
-// Returns the weights of a group. Both halves look up the same codes, the upper half their upper four bits.
+// Returns the weights of a group. Both halves of the register read the same bytes, the upper half their upper four
+// bits.
 LADON_INLINE __m256i look_up_int4_group(const std::uint8_t* codes, const std::int8_t* table) noexcept {
   const auto load = [](const void* from) LADON_INLINE_LAMBDA {
     return _mm256_broadcastsi128_si256(_mm_loadu_si128(static_cast<const __m128i*>(from)));
@@ -87,7 +88,7 @@ LADON_INLINE __m256i look_up_int4_group(const std::uint8_t* codes, const std::in
 #endif
 
 #if LADON_AVX512
-// The tables of two groups side by side. A byte of table numbers is the number of a pair.
+// Holds the tables of two groups side by side. A byte of table numbers selects a pair.
 using Int4TablePairs = std::array<std::array<std::int8_t, 2 * int4_codes>, 256>;
 alignas(32) inline constexpr Int4TablePairs int4_table_pairs = [] {
   Int4TablePairs pairs{};
@@ -109,7 +110,7 @@ LADON_INLINE void expand_int4_pair(const std::uint8_t* codes, std::uint8_t table
 }
 #endif
 
-// The same as expand_int4_group with instructions that look up 16 bytes at a time.
+// Like expand_int4_group, with instructions that look up 16 bytes at a time.
 LADON_INLINE void look_up_int4_group(const std::uint8_t* codes, const std::int8_t* table, std::int8_t* to) noexcept {
 #if defined(__AVX2__)
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), look_up_int4_group(codes, table));
@@ -134,7 +135,7 @@ LADON_INLINE void look_up_int4_group(const std::uint8_t* codes, const std::int8_
   vstrbq_s8(to, vldrbq_gather_offset_s8(table, vandq_u8(both, vdupq_n_u8(15))));
   vstrbq_s8(to + 16, vldrbq_gather_offset_s8(table, vshrq_n_u8(both, 4)));
 #elif LADON_DSP
-  // Four codes and four weights are a word. g++ 12 would load all codes of single bytes first, and spill them.
+  // Accesses words of four bytes: with single bytes, g++ 12 would load all codes first, and spill them.
   for (std::size_t j = 0; j < int4_group / 2; j += 4) {
     std::uint32_t both, low = 0, high = 0;
     std::memcpy(&both, codes + j, 4);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of groups of 4-bit weights and the features of a single token, which looks up the weights in registers:
+// Multiplies groups of 4-bit weights by the features of a single token, and looks up the weights in registers:
 //     add(sum, x, row, groups, g)   adds the products of `together` groups, from number g on
 //     arrange(features, x)          brings their features into the order that add expects, if `arranges`
 #pragma once
@@ -14,14 +14,14 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Plain arrays have no such product: they expand rows.
+// Plain arrays expand whole rows instead.
 template <class Element, class Pack>
 struct Int4Dot {
   static constexpr bool exists = false, arranges = false;
 };
 
 #if LADON_HAS_XSIMD && (LADON_SSE4_1 || defined(__aarch64__) || defined(__wasm_simd128__))
-// Compilers keep `weight` in registers, because it is stored and loaded by 16 bytes.
+// Compilers keep `weight` in registers, because all its stores and loads have 16 bytes.
 template <class Element, std::size_t Lanes>
   requires(std::is_integral_v<Element>)
 struct Int4Dot<Element, XsimdPack<Lanes>> {
@@ -42,8 +42,8 @@ struct Int4Dot<Element, XsimdPack<Lanes>> {
 #endif
 
 #if LADON_HAS_XSIMD && defined(__AVX2__)
-// The lower bytes of words are the weights 0, 2, ... 30, and the upper bytes are the others. Shifts separate them in
-// less time than vpmovsxbw, which moves data between the halves of a register (Zen 3).
+// The lower bytes of words are the weights 0, 2, ... 30, and the upper bytes 1, 3, ... 31. Shifts separate these bytes
+// in less time than vpmovsxbw, which moves data between the halves of a register (Zen 3).
 template <class Element>
   requires(std::is_integral_v<Element>)
 struct Int4Dot<Element, XsimdPack<8>> {
@@ -74,7 +74,7 @@ struct Int4Dot<Element, XsimdPack<8>> {
 #endif
 
 #if LADON_HAS_XSIMD && LADON_AVX512
-// The codes of four groups fill a register, and so do their first halves of weights, and their second halves.
+// A register holds the codes of four groups, the first halves of their weights, or the second halves.
 template <class Element>
   requires(std::is_integral_v<Element> && sizeof(Element) == 1)
 struct Int4Dot<Element, XsimdPack<16>> {
@@ -91,7 +91,7 @@ struct Int4Dot<Element, XsimdPack<16>> {
       return _mm256_load_si256(reinterpret_cast<const __m256i*>(int4_table_pairs[numbers[i]].data()));
     };
     const __m512i tables = _mm512_inserti64x4(_mm512_castsi256_si512(pair(0)), pair(1), 1);
-    // `hidden`: g++ 12 would load the codes twice, each time from two lines of the cache.
+    // `hidden`: g++ 12 would load the codes twice, each time from two cache lines.
     const __m512i codes = hidden(_mm512_loadu_si512(row + g * (int4_group / 2))), low = _mm512_set1_epi8(15);
     const __m512i first = _mm512_and_si512(codes, low), second = _mm512_and_si512(_mm512_srli_epi16(codes, 4), low);
     Dot::add(sum, Dot::load(x), _mm512_shuffle_epi8(tables, first));

@@ -15,7 +15,7 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Without this, g++ 12 would load the same bytes again for each multiply-add that uses the pack.
+// Without this function, g++ 12 would load the pack again for each multiply-add that uses it.
 template <class Pack>
 LADON_INLINE constexpr Pack keep_in_register(const Pack& loaded) noexcept {
 #if defined(__GNUC__) && !defined(__clang__) && LADON_HAS_XSIMD && LADON_SSE2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMX, the matrix unit of Intel's servers since Sapphire Rapids: eight registers of 16 rows of 64 bytes, of which 0 to
-// 3 are for sums, 4 and 5 for weights, and 6 and 7 for features. A member of MatrixUnit is one instruction; its
-// template arguments are numbers of registers:
+// AMX is the matrix unit of Intel's servers since Sapphire Rapids. It has eight registers of 16 rows of 64 bytes: 0 to
+// 3 for sums, 4 and 5 for weights, 6 and 7 for features. A member of MatrixUnit is one instruction. Its template
+// arguments are register numbers:
 //     load<Tile>(from, stride)    loads rows that begin `stride` bytes apart
 //     store<Tile>(to, stride)     stores them
 //     zero<Tile>()                fills a register with 0
@@ -10,7 +10,7 @@
 //         W       [16 rows of weights][16 tuples][tuple size]
 //         X       [16 tuples][Lanes tokens][tuple size]         features as they lie in a panel
 //
-// Registers hold numbers between begin<Lanes>() and end(). Before, callers test fits and ready().
+// Registers are valid between begin<Lanes>() and end(). Callers first test `fits` and ready().
 #pragma once
 
 #include <cstddef>
@@ -34,13 +34,13 @@ struct NoMatrixUnit {
 struct MatrixUnit {
   static constexpr std::size_t rows = 16, row_bytes = 64;
 
-  // Whether the unit multiplies rows of this many features in whole steps. The order of its sums of floats is its own.
+  // Whether the unit multiplies rows of this many features in whole steps. The unit adds floats in its own order.
   template <class Element, std::size_t Features, std::size_t Lanes>
   static constexpr bool fits = (sizeof(Element) == 1 || (std::is_same_v<Element, BFloat16> && !LADON_DETERMINISTIC)) &&
                                Features * sizeof(Element) % row_bytes == 0 && Lanes > 1 && Lanes <= 16;
 
   // Whether the processor has the unit and the system permits it. Linux saves the registers only for a process that has
-  // asked for it, and refuses if a signal stack of a thread is too small.
+  // asked for the unit, and refuses if a thread's signal stack is too small.
   static LADON_INLINE bool ready() noexcept {
     const int known = __atomic_load_n(&permitted, __ATOMIC_RELAXED);
     return known == unknown ? ask() : known == yes;
@@ -56,7 +56,7 @@ struct MatrixUnit {
     static constexpr Configuration configuration;
     asm volatile("ldtilecfg %0" : : "m"(configuration));
   }
-  // The system saves no registers that are not in use.
+  // Releases the registers, which the system otherwise saves.
   static LADON_INLINE void end() noexcept { asm volatile("tilerelease"); }
 
   // Assembly: the intrinsics of g++ take no template arguments.
@@ -85,8 +85,8 @@ struct MatrixUnit {
   enum : int { unknown, no, yes };
   static inline int permitted = unknown;
 
-  // Several threads may ask at the same time. The first answer is stored and counts for all: the sizes of signal stacks
-  // may change between two questions, and all steps of a call must agree.
+  // Several threads may ask at the same time. The first answer is stored and counts for all threads: the sizes of
+  // signal stacks may change between two questions, and all steps of a call must agree.
   static LADON_NOINLINE bool ask() noexcept {
     constexpr unsigned features = 7, bfloat16 = 1u << 22, tiles = 1u << 24, int8 = 1u << 25,
                        all = bfloat16 | tiles | int8;

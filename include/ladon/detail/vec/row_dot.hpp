@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dot products of rows of weights and rows of tokens, which both lie in the lanes (detail/product/token_rows.hpp):
+// Dot products of rows of weights and rows of tokens, whose elements lie in the lanes (detail/product/token_rows.hpp):
 //     features                   how many features a step has
 //     load(row), weights(row)    loads the features, or the weights, of a step
 //     add(sum, x, w)             adds the products of a step to the lanes of `sum`
-//     add_lanes(sum)             lane 4 q + i becomes the sum over j of lane 4 j + i of sum[q]
-//     add_quads(sum)             in each four lanes, lane i becomes the sum of these four lanes of sum[i]
+//     add_lanes(sum)             lane 4 q + i becomes the sum over j of lanes 4 j + i of sum[q]
+//     add_quads(sum)             in each quad (four lanes), lane i becomes the sum of this quad of sum[i]
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ template <class Feature, class PackType>
 struct RowDotRegister;
 
 #if LADON_HAS_XSIMD && LADON_HAS_SHUFFLE && LADON_SSE2
-// Moves and adds lanes in packs of floats. Integers take part as floats with the same bits.
+// Moves and adds lanes in packs of floats. Integers are passed as floats with the same bits.
 template <class Feature, class PackType>
 struct RowDotRegister {
   using Pack = PackType;
@@ -43,7 +43,7 @@ struct RowDotRegister {
     if constexpr (floats) return keep_in_register(Dot::load(row));
     return Dot::load(row);
   }
-  // g++ 12 would load the weights again for each token without keep_in_register and `hidden`.
+  // Without keep_in_register and `hidden`, g++ 12 would load the weights again for each token.
   template <class Weight>
   static LADON_INLINE Register weights(const Weight* row) noexcept {
     if constexpr (floats) {
@@ -94,7 +94,7 @@ struct RowDotRegister {
       return a + b;
     }
   }
-  // Returns [a0 + a2, b0 + b2, a1 + a3, b1 + b3] in each four lanes.
+  // Returns [a0 + a2, b0 + b2, a1 + a3, b1 + b3] in each quad.
   static LADON_INLINE Pack pairs(const Pack& a, const Pack& b) noexcept {
     return plus(pick_of_fours<0, 4, 1, 5>(a, b), pick_of_fours<2, 6, 3, 7>(a, b));
   }

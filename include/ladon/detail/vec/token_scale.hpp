@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the inputs of int8 products are quantised (detail/panel/int8_panels.hpp). In WebAssembly, levels and least
-// feature depend on the engine's relaxed dot product: the program tests it and calls `set_activations`
+// Quantises the inputs of int8 products (detail/panel/int8_panels.hpp). In WebAssembly, levels and least feature depend
+// on the engine's relaxed dot product, which the program tests before it calls `set_activations`
 // (src/c_kernel/module_int8.cpp.in).
 #pragma once
 
@@ -47,7 +47,7 @@ LADON_INLINE constexpr float feature_levels() noexcept {
 template <class Element>
 inline constexpr bool holds_zero_point = sizeof(Element) == 1;
 
-// Returns the least q + zero.
+// Returns min(q + zero).
 template <class Element>
 LADON_INLINE constexpr float least_feature() noexcept {
 #if defined(__wasm_relaxed_simd__)
@@ -56,7 +56,7 @@ LADON_INLINE constexpr float least_feature() noexcept {
   return holds_zero_point<Element> ? float{(std::numeric_limits<Element>::min)()} : 0.0f;
 }
 
-// With relaxed SIMD, a feature is a signed byte if the engine's dot product reads it so.
+// With relaxed SIMD, a feature is a signed byte if the engine's dot product reads signed bytes.
 template <class Element>
 LADON_INLINE constexpr std::int32_t feature_value(Element x) noexcept {
 #if defined(__wasm_relaxed_simd__)
@@ -67,7 +67,7 @@ LADON_INLINE constexpr std::int32_t feature_value(Element x) noexcept {
   return x;
 }
 
-// One token in each lane. Its q lie in `least` .. `most`. `reciprocal` is 1 / scale, or 0 if all its q are 0.
+// Each lane has one token, whose q lie in `least` .. `most`. `reciprocal` is 1 / scale, or 0 if all q are 0.
 template <class Pack>
 struct TokenScale {
   Pack scale, reciprocal, least, most;
@@ -85,8 +85,8 @@ LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pa
   const Pack reciprocal = blend(usable, Pack::broadcast(1.0f) / blend(usable, scale, Pack::broadcast(1.0f)), zeros);
   const Pack rounding = Pack::broadcast(round_to_low_bits);
   Pack scaled = blend(usable, zeros - low, zeros) * reciprocal;
-  // Without -ffp-contract=off, min() prevents g++ from fusing the product and the next sum. Unlike quantise_pack, an
-  // fma would not round the product, and q + zero could wrap around to 255.
+  // Without -ffp-contract=off, `minimum` prevents g++ from fusing the product and the next sum. quantise_pack rounds
+  // the product; an fma would not, and q + zero could wrap around to 255.
   if constexpr (Pack::lanes > 1) scaled = minimum(scaled, levels);
   const Pack zero = in_order(scaled + rounding) - rounding;
   const Pack nan = Pack::broadcast(std::numeric_limits<float>::quiet_NaN());
@@ -111,14 +111,14 @@ LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std:
                                      ArrayPack<1>{ladon::bit_cast<float>(high)}, ArrayPack<1>::Mask{finite});
 }
 
-// No lower limit: scale_of_range rounds the lowest feature in the same way.
+// Needs no lower limit: scale_of_range rounds the lowest feature in the same way.
 LADON_INLINE std::int16_t quantised_feature(float x, float reciprocal, std::int32_t most) noexcept {
   const auto bits = ladon::bit_cast<std::uint32_t>(x * reciprocal + round_to_low_bits);
   const std::int32_t q = static_cast<std::int16_t>(bits & 0xffffu);
   return static_cast<std::int16_t>(q < most ? q : most);
 }
 
-// Modulo 2^32: the integers of a token with a NaN feature are arbitrary.
+// Adds modulo 2^32: integers of a token with a NaN feature are arbitrary.
 LADON_INLINE std::int32_t wrapping_sum(std::int32_t a, std::int32_t b) noexcept {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }

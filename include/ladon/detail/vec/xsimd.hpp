@@ -47,7 +47,7 @@ LADON_INLINE Pack shuffle(const Pack& a, const Pack& b) noexcept {
 template <class Pack>
 using LaneIndices = std::make_index_sequence<Pack::lanes>;
 
-// Each quad (four neighbouring lanes) has four lanes of the same quads of `a` (Pick 0 to 3) and `b` (4 to 7).
+// Each quad (four neighbouring lanes) takes lanes from the same quad of `a` (Pick 0 to 3) and `b` (4 to 7).
 template <std::size_t... Pick, class Pack>
 LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {Pick...};
@@ -56,7 +56,7 @@ LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// 16 lanes: quads First and Second of `a`, then of `b`. 8 lanes: quad First of `a`, then of `b`.
+// Returns quads First and Second of `a`, then of `b` (16 lanes), or quad First of `a`, then of `b` (8 lanes).
 template <std::size_t First, std::size_t Second, class Pack>
 LADON_INLINE Pack combine_quads(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {First, Second}, n = Pack::lanes;
@@ -73,8 +73,8 @@ LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Merges rows 2 i and 2 i + 1 of lanes / Width rows into row i. In each block of 2 * Width lanes, the first half is the
-// sum of the halves of row 2 i, and the second half that of row 2 i + 1.
+// Merges lanes / Width rows in pairs: rows 2 i and 2 i + 1 into row i. In each block of 2 * Width lanes, the first half
+// is the sum of the halves of row 2 i, and the second half that of row 2 i + 1.
 template <std::size_t Width, class Pack>
 LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;
@@ -119,8 +119,8 @@ LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
   }
 }
 
-// Returns `neon` from packs of four lanes on 64-bit Arm, otherwise `other`. There, calls of xsimd compile slowly (g++
-// 12: 20 s instead of 11 s for test_encoder.cpp).
+// Returns `neon` for packs of four lanes on 64-bit Arm, where calls of xsimd compile slowly (g++ 12: 20 s instead of
+// 11 s for test_encoder.cpp), otherwise `other`.
 #if defined(__aarch64__)
 #define LADON_NEON_OR(neon, other) \
   if constexpr (N == 4)            \
@@ -131,7 +131,7 @@ LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
 #define LADON_NEON_OR(neon, other) return other
 #endif
 
-// Returns a + b, a - b or a * b, as written (compiler.hpp). xsimd and intrinsics have the flags of the command line.
+// Returns a + b, a - b or a * b, as written (LADON_AS_WRITTEN). For xsimd and intrinsics, command-line flags apply.
 #if defined(__clang__)
 #define LADON_ARITHMETIC(operation, neon)                               \
   LADON_AS_WRITTEN                                                      \
@@ -141,14 +141,14 @@ LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
 #define LADON_ARITHMETIC(operation, neon) LADON_NEON_OR(Batch(neon(a.batch, b.batch)), a.batch operation b.batch)
 #endif
 
-// Returns the result of an x86 intrinsic for registers of N lanes: _mm_max_ps, _mm256_max_ps or _mm512_max_ps.
+// Returns the result of the x86 intrinsic for N lanes, such as _mm_max_ps, _mm256_max_ps or _mm512_max_ps.
 #define LADON_X86(operation, ...)                               \
   if constexpr (N == 4) return _mm_##operation(__VA_ARGS__);    \
   if constexpr (N == 8) return _mm256_##operation(__VA_ARGS__); \
   if constexpr (N == 16) return _mm512_##operation(__VA_ARGS__)
 
-// Returns the maximum or minimum, with the order of operands in array.hpp, which differs between versions of xsimd. V8
-// compiles pmax and pmin with swapped operands to one instruction each, and _mm_max_ps to four.
+// Returns the maximum or minimum, with array.hpp's order of operands, in which versions of xsimd differ. V8 compiles
+// pmax and pmin with swapped operands to one instruction each, but _mm_max_ps to four.
 #if defined(__wasm_simd128__)
 #define LADON_EXTREME(name) return Batch(wasm_f32x4_p##name(b.batch, a.batch))
 #elif LADON_SSE2
@@ -160,7 +160,7 @@ LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
 template <std::size_t N>
 inline constexpr bool has_register = !std::is_void_v<xsimd::make_sized_batch_t<float, N>>;
 
-// As in array.hpp.
+// See the pragma in array.hpp.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
@@ -190,7 +190,7 @@ struct XsimdPack {
 #endif
     return Mask(value);
   }
-  // Without mask registers, bit i sets a bit of the significand of 1 in lane i, and the lane is compared with 1.
+  // Without mask registers, lane i is 1 with bit i of `bits` in its significand, and is compared with 1.
   static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
 #if defined(__AVX512F__)
     if constexpr (N == 16) return Mask(static_cast<__mmask16>(bits));
@@ -204,7 +204,7 @@ struct XsimdPack {
     return one < xsimd::bitwise_or(xsimd::bitwise_and(all, Batch::load_aligned(lane_bits)), one);
   }
   static LADON_INLINE XsimdPack load(const float* from) noexcept { return Batch::load_unaligned(from); }
-  // Precondition: `from` is aligned to the pack. An instruction of SSE2 can then read its operand from memory.
+  // Precondition: `from` is aligned to 16 bytes. SSE2 instructions can then read the operand from memory.
   static LADON_INLINE XsimdPack load_aligned(const float* from) noexcept
     requires(N == 4)
   {
@@ -253,7 +253,7 @@ struct XsimdPack {
 #endif
   }
 
-  // xsimd::fma computes a product and a sum for sixteen lanes (8.1) and for four lanes (AVX2).
+  // xsimd::fma rounds twice for sixteen lanes (8.1) and for four lanes (AVX2).
   friend LADON_INLINE XsimdPack fma(Arg a, Arg b, Arg c) noexcept {
 #if LADON_DETERMINISTIC
     return a * b + c;
@@ -270,7 +270,8 @@ struct XsimdPack {
     return xsimd::fma(a.batch, b.batch, c.batch);
 #endif
   }
-  // One instruction. With g++'s two, exponentials beside a tile take 2.9 instead of 2.4 cycles a pack (Zen 5).
+  // One instruction. With g++'s two instructions, exponentials beside a tile take 2.9 instead of 2.4 cycles a pack
+  // (Zen 5).
   friend LADON_INLINE XsimdPack fma_or_zero(const Mask& zero, Arg a, Arg b, Arg c) noexcept {
 #if defined(__AVX512F__) && LADON_FMA && !LADON_DETERMINISTIC
     if constexpr (N == 16) {
@@ -342,7 +343,7 @@ struct XsimdPack {
     return row[0];
   }
 
-  // The template argument of xsimd::bitwise_cast is the batch type before xsimd 9.
+  // Before xsimd 9, the template argument of xsimd::bitwise_cast is the batch type.
   template <class To, class From>
   static LADON_INLINE auto cast_bits(const From& from) noexcept {
 #if XSIMD_VERSION_MAJOR >= 9
