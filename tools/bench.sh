@@ -6,7 +6,7 @@
 
 bench() {
   case ${1:-} in
-    all | compare | firmware | browser | peers | minilm | keywords | charts | start) "bench_$1" "${@:2}" ;;
+    all | compare | firmware | browser | peers | minilm | keywords | llama | charts | start) "bench_$1" "${@:2}" ;;
     threads | decode | memory | ceilings | surroundings) bench_program "ladon_bench_$1" "${@:2}" ;;
     *) bench_share_of_peak "$@" ;;
   esac

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Implements the subcommands `peers`, `minilm`, `keywords` and `start` of `./dev bench`, which compare Ladon with other
-# libraries. pip installs these libraries.
+# Implements the subcommands `peers`, `minilm`, `keywords`, `llama` and `start` of `./dev bench`, which compare Ladon with
+# other libraries. pip installs these libraries.
 : "${root:?}" "${builds:?}" "${compiler:?}"
 
 bench_peers() {
@@ -82,6 +82,17 @@ bench_keywords() {
   "$root/examples/keywords/fetch_model" --all >&2
   peer_packages "$root/bench/ladon_bench/keywords/requirements.txt"
   run_module "$builds/peers-venv/bin/python" keywords --programs "$dir/bench/keywords" "$@"
+}
+
+bench_llama() {
+  local dir=$builds/bench-llama venv=$builds/llama-venv list=$root/bench/ladon_bench/llama/requirements.txt
+  need_bench
+  need python3 pip
+  configure "$dir" -DLADON_EXAMPLES= -DLADON_BUILD_TESTS=OFF -DLADON_BUILD_WEIGHTS_TOOL=OFF -DLADON_WERROR="${CI:+ON}"
+  build "$dir" ladon_llama_peer
+  python_packages "$venv" <(package_lines "$list" | grep -v ^llama-cpp-python)
+  compile_package "$venv" "$(package_lines "$list" | grep ^llama-cpp-python)"
+  run_module "$venv/bin/python" llama --programs "$dir/bench/llama" --model "$builds/bench-llama-model" "$@"
 }
 
 bench_start() {

@@ -19,8 +19,8 @@ usage() {
                                --package, --browsers, --modules, --integrations, --recipes, --release: other tests
 ./dev families FOLDER...       compare models of transformer families with recorded results
 ./dev fuzz [TARGET] [SECONDS]  run the fuzzers
-./dev bench [NAME] [ARGS...]   share of the FMA peak; NAME: all, compare, peers, minilm, keywords, browser, firmware,
-                               decode, threads, memory, ceilings, surroundings, start, charts
+./dev bench [NAME] [ARGS...]   share of the FMA peak; NAME: all, compare, peers, minilm, keywords, llama, browser,
+                               firmware, decode, threads, memory, ceilings, surroundings, start, charts
 ./dev footprint                bytes of code, constants, stack and workspace of kernels
 ./dev wasm                     build the npm package in wasm/dist
 ./dev docs [FOLDER]            build the site of the documents
@@ -108,6 +108,9 @@ details() {
 ./dev bench keywords [ARGS...]  the keyword spotting model KWT-1, from a second of sound to logits and from features to
                                logits, float32 and int8, beside LiteRT: --rounds N, --parts chain, --patience SECONDS,
                                --json FILE, --markdown FILE
+./dev bench llama [ARGS...]    a language model with the sizes of SmolLM2-135M, weights of 8 and 4 bits, beside llama.cpp,
+                               which pip compiles: prompts, and tokens behind 128 and 1024; --weights 8, --rounds N,
+                               --patience SECONDS, --json FILE, --markdown FILE
 ./dev bench charts FILE...     draw the JSON files of benchmarks into bench/charts; --markdown prints tables of peers
 ./dev bench firmware [CORE...]  instructions per multiply-add on Cortex-M4, M7 and M55, in QEMU. If LADON_CMSIS_DSP_DIR
                                names a copy of CMSIS-DSP, also its instructions; --precision int8: with int8 weights

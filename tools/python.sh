@@ -35,6 +35,16 @@ pip_install() {
   printf '%s\n' "$@" >>"$dir/dev-installed"
 }
 
+# compile_package FOLDER LINE: compiles the package of the line from its sources, which must have one of the hashes. The
+# build uses only packages that python_packages has installed.
+compile_package() {
+  if grep -qxF -- "$2" "$1/dev-installed"; then return; fi
+  say "pip compiles ${2%% *}"
+  "$1/bin/pip" install --quiet --disable-pip-version-check --no-build-isolation --no-deps --no-binary :all: \
+    --require-hashes -r <(printf '%s\n' "$2") >&2 || die "${2%% *} does not compile"
+  printf '%s\n' "$2" >>"$1/dev-installed"
+}
+
 # run_module PYTHON MODULE ARGS...: replaces this shell by ladon_bench.MODULE. With PYTHONSAFEPATH, files in the current
 # folder cannot hide modules.
 run_module() {

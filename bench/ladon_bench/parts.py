@@ -76,6 +76,7 @@ PARTS = [
     # For machines without AVX-512.
     Part("minilm_int8_avx2", ["bench", "minilm", "--precision", "int8", "--activation-bits", "7"],
          QUICK_MINILM, tables.minilm("minilm_int8_avx2"), waits=True, always=False),
+    Part("llama", ["bench", "llama"], ["--rounds", "5", "--patience", "5"], tables.llama, waits=True),
     Part("keywords", ["bench", "keywords"], ["--rounds", "7", "--patience", "5"], tables.keywords, waits=True),
     Part("browser", ["bench", "browser"], ["--shapes", *texts("quick_browser"), "--rounds", "5"],
          tables.browser, always=False, output="markdown"),

@@ -4,6 +4,7 @@
 from ladon_bench import figures, roofline
 from ladon_bench.figures import shape_cells, table
 from ladon_bench.keywords import tables as keywords_tables
+from ladon_bench.llama import tables as llama_tables
 from ladon_bench.minilm import tables as minilm_tables
 
 
@@ -112,6 +113,10 @@ def minilm(name):
 
 def keywords(known):
     return keywords_tables.all_tables(known["keywords"])
+
+
+def llama(known):
+    return llama_tables.all_tables(known["llama"])
 
 
 def scaling(known):
