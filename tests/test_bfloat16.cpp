@@ -59,9 +59,10 @@ void check_layer() {
 }
 
 // Checks that bfloat16 weights and float32 weights of equal values give bit-identical outputs, if products convert the
-// weights to floats.
+// weights to floats. On AVX-512, 7 to 12 tokens are quads with float32 weights, and rows with bfloat16 weights, whose
+// sums have other orders: `variants` limits the calls.
 template <S Shape, class Mask, class Layout>
-void check_same_bits() {
+void check_same_bits(std::size_t variants = ladon::all) {
   const Subject subject = self_subject<Shape, Mask, BFloat16<Layout>, Widening>();
   const Subject converted = self_subject<Shape, Mask, Layout, Widening>();
   const AttentionProblem problem = random_problem(subject, false, 5);
@@ -71,6 +72,7 @@ void check_same_bits() {
     linear->bfloat16 = false;
   }
   for (const Variation& variation : variations(subject)) {
+    if (variants-- == 0) break;
     INFO(to_string(subject, variation));
     CHECK(same_bits(run_guarded(subject, task_of(subject, problem, variation)).y,
                     run_guarded(converted, task_of(converted, values, variation)).y));
@@ -141,7 +143,8 @@ TEST_CASE("bfloat16: a single token") {
 // The rows of 2051 features are converted to floats in several parts. The kernel converts at most
 // target::Current::widened_features features at once, which is less than 2051 on every target.
 TEST_CASE("bfloat16: long rows") {
-  check_same_bits<S{.queries = 9, .model = 2051, .heads = 1, .head_width = 3}, Unmasked, InProj>();
+  check_same_bits<S{.queries = 16, .model = 2051, .heads = 1, .head_width = 3}, Unmasked, InProj>(1);
+  check_same_bits<S{.queries = 5, .model = 2051, .heads = 1, .head_width = 3}, Unmasked, InProj>();
 }
 
 TEST_CASE("bfloat16: the bits of float32 weights with the same values") {

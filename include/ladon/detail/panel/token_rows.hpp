@@ -281,21 +281,21 @@ struct TuplesOfQuads {
   }
 };
 
-// Calls write(first, to) for each pack of tokens of `in_rows`. `first` is its first token. `to` is a TuplesOfRows or
+// Calls convert(first, to) for each pack of tokens of `in_rows`. `first` is its first token. `to` is a TuplesOfRows or
 // TuplesOfQuads in the memory of the panel, at `data`.
 template <class Pack, PanelLayout P, class Form, class Element>
-LADON_INLINE void for_packs_of_rows(RowsOfPanel in_rows, Element* data, auto write) noexcept {
+LADON_INLINE void for_packs_of_rows(RowsOfPanel in_rows, Element* data, auto convert) noexcept {
   for (std::size_t t = in_rows.begin; t < in_rows.end; t += P.lanes) {
     const std::size_t done = t - in_rows.begin;
     if constexpr (Form::most_quads > 0) {
       if (in_rows.quads > 0) {
         const std::size_t left = in_rows.quads - done / 4;
-        write(t, TuplesOfQuads<Pack, Form, Element>{data + done / 4 * P.lanes * Form::tuple_size, in_rows.quads,
-                                                    left < P.lanes / 4 ? left : P.lanes / 4});
+        convert(t, TuplesOfQuads<Pack, Form, Element>{data + done / 4 * P.lanes * Form::tuple_size, in_rows.quads,
+                                                      left < P.lanes / 4 ? left : P.lanes / 4});
         continue;
       }
     }
-    write(t, TuplesOfRows<Pack, Form, Element>{data + Form::offset + done * Form::stride, in_rows.end - t});
+    convert(t, TuplesOfRows<Pack, Form, Element>{data + Form::offset + done * Form::stride, in_rows.end - t});
   }
 }
 
