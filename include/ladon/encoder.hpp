@@ -129,7 +129,7 @@ struct EncoderLayer {
   static constexpr decltype(auto) options_of(const Options& options, std::size_t layer) noexcept {
     return detail::options_of_kind<M, Position>(options, layer);
   }
-  // `run` itself calls this function first, because compilers print all callers before a message.
+  // `run` itself calls this function, because g++ prints all callers before the message.
   static constexpr void expect_run() noexcept {
     static_assert(shape.queries == shape.keys,
                   "ladon: an encoder attends to itself, so it has as many keys as queries. If keys is the capacity of "

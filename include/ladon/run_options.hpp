@@ -63,8 +63,8 @@ template <Shape S>
 using AttentionMap = TensorView<float, S.heads, S.queries, S.keys>;
 
 // The stages from scores to attention weights. Captured scores are in natural units: the weight of a key with the score
-// s is proportional to e^s. The values are those of qk_matmul_output_mode of the ONNX operator Attention since pull
-// request 7913.
+// s is proportional to e^s. The stages have the numbers of qk_matmul_output_mode of the ONNX operator Attention since
+// pull request 7913.
 enum class Stage {
   scaled,   // scale * q . k for every active key, visible or hidden
   capped,   // after the softcap, before the mask

@@ -55,14 +55,14 @@ struct Shape {
     if (full.value_model == 0) full.value_model = model;
     return full;
   }
-  // Shapes that differ only in these members share the types of weights.
+  // Shapes for which the result is equal share the types of weights.
   constexpr Shape with_one_token() const noexcept {
     Shape same = *this;
     same.queries = same.keys = 1;
     same.cache_precision = CachePrecision::float32;
     return same;
   }
-  // Shapes that differ only in these members share the type of a cache.
+  // Shapes for which the result is equal share the type of a cache.
   constexpr Shape for_cache() const noexcept {
     Shape same = *this;
     same.queries = 1;

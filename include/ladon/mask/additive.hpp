@@ -162,7 +162,7 @@ struct BoundAlibi {
   constexpr bool may_see_any(Range, Range) const noexcept { return true; }
   template <class Pack, std::size_t Width>
   LADON_INLINE constexpr AlibiLanes<Pack> lanes(const ScoreBlock& block, NoScratch&) const noexcept {
-    // The limit keeps the product with a distance finite.
+    // The limit keeps slope * distance finite.
     constexpr float most = 0x1p95f;
     const float slope = slopes[block.head] * static_cast<float>(score::log2_e);
     return {block.queries.begin, offset, detail::vec::min_scalar(most, detail::vec::max_scalar(-most, slope))};

@@ -87,7 +87,7 @@ constexpr Model model_of_texts(Model model, std::size_t tokens) noexcept {
   return model.with_tokens(tokens);
 }
 
-// Returns the member `bits` in the data of mask::Bits, or of masks that are joined with it (mask/policy.hpp).
+// Returns the member `bits` in the data of mask::Bits, alone or joined with other masks (mask/policy.hpp).
 template <class Data>
 constexpr auto& bits_of(Data& data) noexcept {
   if constexpr (requires { data.bits; }) {

@@ -46,7 +46,7 @@ class TextGenerator {
   using Prompt = typename Parts::template Stack<PromptTokens>;
   static_assert(std::is_same_v<typename Step::Caches, typename Prompt::Caches>,
                 "ladon: Parts::Stack<1> and Parts::Stack<PromptTokens> differ in more than the tokens of a call");
-  // The largest number of tokens of a text: `all` if every cache is a ring, without a rotary table.
+  // The largest number of tokens of a text: `all` if every cache is a ring and there is no rotary table.
   static constexpr std::size_t capacity = [] {
     std::size_t most = Step::shape.keys;
     if constexpr (requires { Step::Caches::value_type::ring; }) {

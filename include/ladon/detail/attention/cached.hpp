@@ -12,7 +12,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// `extend` calls this function first, because the compiler prints the callers before the message.
+// `extend` calls this function directly, because g++ prints all callers before the message.
 template <Shape S, class Mask, class Cache>
 constexpr void expect_room() noexcept {
   if constexpr (Cache::ring) {

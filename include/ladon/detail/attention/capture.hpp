@@ -58,7 +58,7 @@ struct CaptureRows {
       float* const row = rows + q * stride;
       if constexpr (G == Stage::weights) unit = to_weights<Score, Pack>(row, keys, largest[q], sink);
       for (std::size_t k = 0; k < keys; ++k) {
-        // An additive mask returns the lowest float instead of a lower sum: `unit` is not applied.
+        // The lowest float stays: an additive mask returns it instead of a lower sum.
         if (row[k] != std::numeric_limits<float>::lowest()) row[k] *= unit;
       }
       for (std::size_t k = keys; k < stride; ++k) row[k] = inactive;

@@ -130,8 +130,8 @@ struct FewQueries {
     return softmax.reciprocal_sum(query.sink);
   }
 
-  // Computes `Packs` packs of the outputs from feature `first` on, to which `values` points. Keys with the weight -1
-  // are skipped, because 0 times an infinite or NaN value is NaN.
+  // Computes `Packs` packs of the outputs from feature `first` on. `values` points to this feature. Keys with the
+  // weight -1 are skipped, because 0 times an infinite or NaN value is NaN.
   template <std::size_t Count, std::size_t Packs, bool Hides>
   static LADON_KERNEL constexpr void weighted_sum(const float* values, std::size_t first, const float* weight,
                                                   Range visible, Range unmasked, const float (&factor)[Count],

@@ -92,8 +92,8 @@ LADON_INLINE constexpr auto mask_panel(std::size_t head, const KeyRanges& ranges
   return largest;
 }
 
-// With several heads, halves `most` items (packs of keys, streams or rows) until `sums` packs of sums for each item and
-// head fit into registers (single_query_sums in detail/target).
+// With several heads, halves `most`, a number of items (streams, rows or packs of keys), until `sums` packs for each
+// item and head fit into registers (single_query_sums in detail/target).
 constexpr std::size_t fitting_registers(std::size_t most, std::size_t heads, std::size_t sums) noexcept {
   while (heads > 1 && most > 1 && most * heads * sums > target::Current::single_query_sums) most /= 2;
   return most;

@@ -49,7 +49,7 @@
 #define LADON_NO_UNIQUE_ADDRESS [[no_unique_address]]
 #endif
 
-// LADON_UNROLL unrolls a loop completely, because an array stays in memory if a variable indexes it. With
+// LADON_UNROLL unrolls a loop completely: an array that a variable indexes would stay in memory. With
 // AddressSanitizer, unrolled packs of 16 floats took g++ ten minutes to compile.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)

@@ -225,7 +225,7 @@
 #define LADON_ISA scalar
 #endif
 
-// Extensions that the name does not imply.
+// Extensions beyond those of LADON_ISA.
 #if LADON_FMA || defined(__ARM_FEATURE_FMA)
 #define LADON_ISA_FMA _fma
 #else

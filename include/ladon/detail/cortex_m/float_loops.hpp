@@ -143,7 +143,7 @@ namespace LADON_NAMESPACE::detail::assembly {
           LADON_VFP_SECOND(s28, s0, s1, s2, s3) LADON_VFP_SECOND(s29, s4, s5, s6, s7)            \
               LADON_VFP_SECOND(s30, s8, s9, s10, s11) LADON_VFP_SECOND(s31, s12, s13, s14, s15)
 
-// `a`, `a1`, `a2` and `a3` point to the rows. Contiguous columns are `step` bytes apart.
+// `a`, `a1`, `a2` and `a3` point to the rows. Columns begin `step` bytes apart.
 #define LADON_VFP_ROWS                                                                                           \
   LADON_VFP_PAIRS("vldmia %[a]!, {s24-s25}\n\t", "vldmia %[a1]!, {s26-s27}\n\t", "vldmia %[a2]!, {s28-s29}\n\t", \
                   "vldmia %[a3]!, {s30-s31}\n\t")

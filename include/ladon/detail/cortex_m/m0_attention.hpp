@@ -105,7 +105,7 @@ LADON_NOINLINE inline void split_token(const float* features, std::size_t count,
   }
 }
 
-// Two words hold the exponent of a token.
+// A token's exponent takes two words.
 template <std::size_t Width>
 inline constexpr bool has_words = Width >= 2;
 

@@ -85,7 +85,7 @@ LADON_INLINE void add_quad(const std::int8_t* rows, const std::int16_t* x, std::
   }
 }
 
-// Packs the integers (the low 16 bits of FPU registers) of two features of two tokens into a register for each token.
+// For each of two tokens, packs two features (the low 16 bits of FPU registers) into a general register.
 // Adding `limit` with saturation, and subtracting it, limits each integer to the largest q.
 #define LADON_DSP_PACK_2(to0, to1, low, high, limit0, limit1)                     \
   "vmov " #to0 ", " #to1 ", " low "\n\tvmov r3, r8, " high                        \

@@ -75,8 +75,8 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
     }
   }
 
-  // Returns the position of the text's token number `token` among the memory's tokens, for masks. The last token for
-  // which the cache has room has the position of the memory's last token.
+  // For masks: returns the position of token number `token` of the text among the tokens of the memory. The last token
+  // for which the cache has room has the position of the memory's last token.
   static constexpr std::ptrdiff_t memory_position(std::size_t token) noexcept {
     return static_cast<std::ptrdiff_t>(token + cross.keys) - static_cast<std::ptrdiff_t>(Layer::shape.keys);
   }

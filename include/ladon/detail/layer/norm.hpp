@@ -21,8 +21,9 @@ namespace LADON_NAMESPACE::detail {
 inline constexpr float least_variance = 0x1p-100f, most_variance = 0x1p100f;
 inline constexpr int most_rescalings = 2;  // brings each float between 2^-50 and 2^50
 
-// Multiplies tokens whose variance is outside the limits by a power of two, and their epsilon by its square. Writes all
-// tokens to `out`. Sizes are arguments, so kernels for all numbers of tokens share the code.
+// If the variance of a token is outside the limits, multiplies the token by a power of two, and its epsilon by the
+// square of this power. Writes all tokens to `out`. Sizes are arguments, so kernels for all numbers of tokens share the
+// code.
 LADON_COLD constexpr void rescale_tokens(const float* in, std::size_t features, std::size_t width, std::size_t tokens,
                                          const float* variance, float* epsilon, float* out) noexcept {
   LADON_AS_WRITTEN

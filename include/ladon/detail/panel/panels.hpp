@@ -45,7 +45,7 @@ template <Shape S, class Vectors>
 struct ShapeLayout {
   static constexpr PanelLayout queries = panel_layout<Vectors>(S.queries);
   static constexpr PanelLayout keys = panel_layout<Vectors>(S.keys);
-  // The last panel of the context has the layout last_keys, but panels of keys and values have the layout `keys`.
+  // The last panel of the context has the layout last_keys. All panels of keys and values have the layout `keys`.
   static constexpr PanelLayout last_queries = last_panel_layout<Vectors>(S.queries);
   static constexpr PanelLayout last_keys = last_panel_layout<Vectors>(S.keys);
   // With a single query, a key block holds all keys, unless the build is deterministic or `keys` has one lane.

@@ -237,7 +237,7 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated, WeightBits>, Vecto
   }
 };
 
-// Whether for_panels calls products of these inputs separately for half panels.
+// Whether for_panels makes a separate call for a half panel of these inputs.
 template <PanelLayout T, class... Inputs>
 inline constexpr bool halves_apart = T.halves_panels && !(Inputs::finds_half_panels && ...);
 

@@ -268,7 +268,7 @@ LADON_INLINE constexpr void matmul_expanded(const auto& w, auto in, std::size_t 
         Int8Rows<Expanded::stride, Biases>{{expanded.weight}, w.scale + first, w.row_sum + first, w.bias.from(first)},
         in, panels, epilogue.of_rows(first), reading);
   };
-  // With a matrix unit, blocks have more rows than fit into the L1 cache.
+  // With a matrix unit, two tiles of its rows are expanded at a time.
   if constexpr (Simd::Unit::template fits<typename In::Element, Inner, T.lanes>) {
     if (Simd::Unit::ready()) return for_row_tiles<Rows, 2 * Simd::Unit::rows>(multiply);
   }

@@ -39,7 +39,7 @@ inline constexpr std::size_t tile_rows = [] {
   }
 }();
 
-// How many panels share a read of weights: all if they fit into the L2 cache, or without vectors.
+// How many panels share a read of weights: all if they fit into the L2 cache, or if there are no vectors.
 template <class Simd, PanelLayout T, std::size_t Tokens, std::size_t Inner>
 inline constexpr std::size_t panels_at_a_time = [] {
   using target::Current;
@@ -65,7 +65,7 @@ inline constexpr bool inlines_product = P::packs == 1 && P::rows * P::inner <= t
 // Weights are prefetched when a product reads them for the first time. Later, they are in a cache.
 enum class Reading { first, again };
 
-// Sums of an earlier part of the inner index, [panels][rows][Width], take the place of biases.
+// Sums over earlier inner indices, [panels][rows][Width], take the place of biases.
 template <std::size_t Width>
 struct PartialSums {
   const float* data;

@@ -27,7 +27,7 @@ struct RowProduct {
   static constexpr PanelLayout layout = panel_layout<Vectors>(S.tokens), last = last_panel_layout<Vectors>(S.tokens);
   // The panel of a single token is a row, so the product writes `y`.
   static constexpr bool single = layout.width() == 1;
-  // How many panels share a read of the weights. They leave room for 96 outputs in each part. With room for 24, the
+  // How many panels share a read of the weights: few enough that a part can have 96 outputs. With 24 outputs, the
   // first convolution of wav2vec 2.0 takes 2.4 times as long (Zen 5).
   static constexpr std::size_t panels = [] {
     constexpr std::size_t tokens = target::Current::result_bytes_at_a_time / sizeof(float) / 96;

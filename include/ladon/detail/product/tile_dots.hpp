@@ -172,8 +172,8 @@ struct FoldedTuples : OneRowDot {
   }
 };
 
-// How many steps share a register in a folded product of floats or bfloat16 numbers, otherwise 1. Folding changes the
-// order of the additions, so deterministic builds do not fold.
+// How many steps of a product of floats or bfloat16 numbers share a register: 1 if the product is not folded. Folding
+// changes the order of the additions, so deterministic builds do not fold.
 template <class Simd, PanelLayout T, std::size_t Inner, class Matrix, class In = PanelsView>
 inline constexpr std::size_t folded_steps = [] {
   constexpr bool leaves_lanes = T.lanes > 1 && T.width() < Simd::lanes;

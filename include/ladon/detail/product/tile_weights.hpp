@@ -53,7 +53,7 @@ struct WeightsInPlace {
 };
 
 // Converts weights to the type To: bfloat16 weights to floats, on targets that do not multiply bfloat16 numbers, or
-// int8 weights to 16 bits. Results are bit-identical to those of weights of this type. Rows of at most `features`
+// int8 weights to 16 bits. Products have the same bits as with weights of the type To. Rows of at most `features`
 // features are converted once for all panels. Longer rows are converted in pieces, again for each panel. The results
 // take at most 132 KB (16 rows, 64-bit Arm), or 2 KB on a microcontroller.
 template <class To, class Wide, std::size_t Rows, std::size_t Inner, class Matrix>

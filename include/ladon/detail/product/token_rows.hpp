@@ -24,7 +24,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Loads the last `Count` weights of a row, and zeros for those that are missing from the step.
+// Loads the last `Count` weights of a row, and zeros for the rest of the step.
 template <class Dot, std::size_t Count, class Weight>
 LADON_INLINE auto rest_of_weights(const Weight* row) noexcept {
   alignas(64) Weight rest[Dot::features] = {};
