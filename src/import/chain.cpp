@@ -36,17 +36,6 @@ bool moves_rows(const Operation& operation) {
 
 }  // namespace
 
-const char* cache_precision_name(CachePrecision precision) {
-  switch (precision) {
-    case CachePrecision::bfloat16:
-      return "bfloat16";
-    case CachePrecision::int8:
-      return "int8";
-    case CachePrecision::float32:
-      break;
-  }
-  return "float32";
-}
 const char* precision_name(PrecisionKind precision) {
   switch (precision) {
     case PrecisionKind::float32:

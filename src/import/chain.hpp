@@ -134,7 +134,6 @@ std::string plus(const std::string& address, std::size_t numbers);
 std::string precision_argument(PrecisionKind precision);
 // Returns "float32", "bfloat16" and so on.
 const char* precision_name(PrecisionKind precision);
-const char* cache_precision_name(CachePrecision precision);
 // Whether products of such weights quantise their inputs.
 bool has_integers(PrecisionKind precision);
 // Returns ".precision = ladon::PrecisionKind::bfloat16" and so on, or "" for float32.

@@ -66,7 +66,7 @@ std::string namespace_of(const Stack& stack, const Choices& choices, bool writes
     text += "using RotaryTable = ladon::RotaryTable<" + text_of(stack.model.position.positions) + ", " +
             text_of(stack.model.position.width) + ">;\n";
   if (writes_texts) {
-    const std::string cache = cache_precision_name(choices.cache_precision);
+    const std::string& cache = choices.cache_precision;
     text +=
         "\n// The model with which a text of at most model.tokens tokens grows by `tokens` tokens in a call.\n"
         "constexpr ladon::Model text_model(std::size_t tokens) {\n  ladon::Model grows = model;\n"

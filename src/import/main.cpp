@@ -81,13 +81,6 @@ ladon::PrecisionKind precision_of(const std::string& name) {
   return float32;
 }
 
-ladon::CachePrecision cache_precision_of(const std::string& name) {
-  using enum ladon::CachePrecision;
-  for (const ladon::CachePrecision kind : {bfloat16, int8})
-    if (name == ladon::import::cache_precision_name(kind)) return kind;
-  return float32;
-}
-
 void expect_other_folders(const Options& options) {
   std::vector<std::filesystem::path> folders;
   for (const std::string* text : {&options.cpp, &options.c, &options.c_sources, &options.memory})
@@ -189,7 +182,7 @@ void write(const Options& options) {
                                 .tokens = options.tokens,
                                 .precision = precision_of(options.precision),
                                 .activation_bits = options.activation_bits,
-                                .cache_precision = cache_precision_of(options.cache_precision),
+                                .cache_precision = options.cache_precision,
                                 .keep = options.keep,
                                 .budget = options.budget / 100,
                                 .source = files::utf8_of(source),

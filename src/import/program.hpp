@@ -36,9 +36,9 @@ struct Choices {
   std::string name;        // the namespace, and the beginning of the names of files
   std::size_t tokens = 0;  // the largest number of tokens of a call; 0: from config.json
   PrecisionKind precision = PrecisionKind::float32;
-  int activation_bits = 8;                                   // int8 and int4: Model::activation_bits of the layers
-  CachePrecision cache_precision = CachePrecision::float32;  // of the keys and values of a text
-  std::vector<std::string> keep{};  // int4: regular expressions for linear maps of layers that get 8 bits
+  int activation_bits = 8;                  // int8 and int4: Model::activation_bits of the layers
+  std::string cache_precision = "float32";  // of the keys and values of a text: an enumerator of CachePrecision
+  std::vector<std::string> keep{};          // int4: regular expressions for linear maps of layers that get 8 bits
   double budget = 0;   // int4: the bytes of the layers' matrices, divided by those of int8; 0: as few as possible
   std::string source;  // the config.json, for messages
   TextTokens text_tokens{};
