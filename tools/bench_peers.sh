@@ -88,7 +88,7 @@ bench_llama() {
   local dir=$builds/bench-llama venv=$builds/llama-venv list=$root/bench/ladon_bench/llama/requirements.txt
   need_bench
   need python3 pip
-  configure "$dir" -DLADON_EXAMPLES= -DLADON_BUILD_TESTS=OFF -DLADON_BUILD_WEIGHTS_TOOL=OFF -DLADON_WERROR="${CI:+ON}"
+  configure_bench "$dir" -DLADON_BENCH_LLAMA=ON
   build "$dir" ladon_llama_peer
   python_packages "$venv" <(package_lines "$list" | grep -v ^llama-cpp-python)
   compile_package "$venv" "$(package_lines "$list" | grep ^llama-cpp-python)"

@@ -26,11 +26,12 @@ package_lines() { sed -e '/^#/d' -e ':next' -e '/\\$/{N;s/ *\\\n */ /;b next' -e
 
 # pip_install FOLDER OPTION... LINE...: installs packages. The file of a package must have one of the hashes in the
 # line. Does not build packages from source, because pip would install the build dependencies without checking hashes.
+# The options stand last: --only-binary would undo an earlier --no-binary.
 pip_install() {
   local dir=$1 options=()
   shift
   while [[ $1 = --* ]]; do options+=("$1"); shift; done
-  "$dir/bin/pip" install "${options[@]}" --disable-pip-version-check --only-binary :all: --require-hashes \
+  "$dir/bin/pip" install --disable-pip-version-check --only-binary :all: --require-hashes "${options[@]}" \
     -r <(printf '%s\n' "$@") >&2 || return
   printf '%s\n' "$@" >>"$dir/dev-installed"
 }
@@ -40,9 +41,7 @@ pip_install() {
 compile_package() {
   if grep -qxF -- "$2" "$1/dev-installed"; then return; fi
   say "pip compiles ${2%% *}"
-  "$1/bin/pip" install --quiet --disable-pip-version-check --no-build-isolation --no-deps --no-binary :all: \
-    --require-hashes -r <(printf '%s\n' "$2") >&2 || die "${2%% *} does not compile"
-  printf '%s\n' "$2" >>"$1/dev-installed"
+  pip_install "$1" --quiet --no-build-isolation --no-deps "--no-binary=${2%%==*}" "$2" || die "${2%% *} does not compile"
 }
 
 # run_module PYTHON MODULE ARGS...: replaces this shell by ladon_bench.MODULE. With PYTHONSAFEPATH, files in the current
