@@ -42,6 +42,12 @@ def times_as_fast(one, other):
     return spread([other["seconds"][i] / one["seconds"][i] for i in counted(one, other)])
 
 
+def times_as_fast_text(one, other):
+    """Returns how many times as fast `one` is: the median and, in parentheses, the quartiles."""
+    times = times_as_fast(one, other)
+    return f"{times['median']:.2f} ({times['lower']:.2f}, {times['upper']:.2f})"
+
+
 def median_seconds(one):
     return quantile([one["seconds"][i] for i in counted(one)], 0.5)
 
@@ -153,8 +159,7 @@ def tables(figures):
                       for row in rows])
 
     def ratio(row, one):
-        times = times_as_fast(ladon_of(row), one)
-        return f"{times['median']:.2f} ({times['lower']:.2f}, {times['upper']:.2f})"
+        return times_as_fast_text(ladon_of(row), one)
 
     if any(map(is_int8, rows)):
         parts = ["The table has the microseconds with int8 weights (median of the rounds). The last column has the "

@@ -1,6 +1,6 @@
 """Makes lines and tables from the seconds of the rounds."""
 
-from ladon_bench.figures import disturbed, machine_line, median_seconds, table, times_as_fast
+from ladon_bench.figures import disturbed, machine_line, median_seconds, table, times_as_fast_text
 
 TITLES = {"chain": "From one second of sound to logits", "model": "From features to logits, without the front end"}
 
@@ -18,8 +18,7 @@ def times(row, one):
     ladon = ours(row, one)
     if one["name"] == "Ladon" or ladon is None:
         return ""
-    spread = times_as_fast(ladon, one)
-    return f"{spread['median']:.2f} ({spread['lower']:.2f}, {spread['upper']:.2f})"
+    return times_as_fast_text(ladon, one)
 
 
 def lines(row):

@@ -1,6 +1,6 @@
 """Makes lines and tables from the seconds of the rounds."""
 
-from ladon_bench.figures import disturbed, machine_line, median_seconds, table, times_as_fast
+from ladon_bench.figures import disturbed, machine_line, median_seconds, table, times_as_fast_text
 
 
 def title(row):
@@ -13,8 +13,7 @@ def times(row, one):
     """Returns the speed-up of Ladon over this contestant, as a text."""
     if one["name"] == "Ladon":
         return ""
-    spread = times_as_fast(row["contestants"][0], one)
-    return f"{spread['median']:.2f} ({spread['lower']:.2f}, {spread['upper']:.2f})"
+    return times_as_fast_text(row["contestants"][0], one)
 
 
 def lines(row):

@@ -1,6 +1,6 @@
 """Makes lines and tables from the seconds of the rounds."""
 
-from ladon_bench.figures import disturbed, machine_line, median_seconds, share_of_peak, table, times_as_fast
+from ladon_bench.figures import disturbed, machine_line, median_seconds, share_of_peak, table, times_as_fast_text
 
 EACH, TOGETHER = "a call each", "together"
 
@@ -16,8 +16,7 @@ def names(rows):
 
 def times(row, one):
     """Returns the speed-up of Ladon's faster way over the contestant `one`, as a text."""
-    spread = times_as_fast(ours(row), one)
-    return f"{spread['median']:.2f} ({spread['lower']:.2f}, {spread['upper']:.2f})"
+    return times_as_fast_text(ours(row), one)
 
 
 def lines(row):
