@@ -52,7 +52,7 @@ struct Attention {
   static constexpr std::size_t parts(std::size_t) noexcept { return shape.heads; }
 
   // Computes `out` [heads][queries][value_width]. MultiHeadAttention describes the other arguments. If value_width
-  // equals head_width, `out` may be `q`. If the mask hides every key, the query's row of `out` is 0.
+  // equals head_width, `out` may be `q`. If the mask hides every key from a query, the query's row of `out` is 0.
   template <detail::MemoryOf<Shared, Scratch> Memory, class MapType = detail::NoCapture>
   static constexpr void run(Queries q, Keys k, Values v, Output out, Memory&& memory, const Options& options = {},
                             MapType&& map = {}) noexcept {

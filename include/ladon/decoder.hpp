@@ -48,7 +48,7 @@ struct DecoderLayerWeights {
   LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::Activation activation{};
 };
 
-// `self` sets both attentions' number of queries.
+// `self` sets the number of queries of both attentions.
 template <class Self, class Memory>
 struct DecoderOptions {
   Self self{};
@@ -71,7 +71,7 @@ struct DecoderCaptures {
   "ladon: an option is unknown or misplaced. The options of a decoder are {.self, .memory}, in this order; both " \
   "take the options {.tokens, .queries, .keys, .mask, .sinks, .position}"
 
-// A single decoder layer. `Masks` is DecoderMasks (model.hpp), or only the mask of self-attention.
+// `Masks` is DecoderMasks (model.hpp), or only the mask of self-attention.
 template <Model M, class Masks = typename DecoderMasksOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class ScoreGiven = typename ScoreOf<M>::Type, position::Policy PositionGiven = typename PositionOf<M>::Type,
           class VectorsGiven = detail::VectorsFor<typename Layout::Precision>>
@@ -115,7 +115,6 @@ struct DecoderLayer {
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
-  // The caches of the text's tokens, and of the memory.
   using Cache = CacheOf<shape, SelfMask, Vectors>;
   using MemoryCache = CacheOf<cross, mask::Unmasked, Vectors>;
   using SelfOptions =
@@ -225,7 +224,7 @@ struct DecoderLayer {
   }
 };
 
-// A stack of M.layers decoder layers, with the functions of DecoderLayer.
+// Has the functions of DecoderLayer.
 template <Model M, class Masks = typename DecoderMasksOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
           class Vectors = detail::VectorsFor<typename Layout::Precision>>

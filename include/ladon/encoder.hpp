@@ -47,7 +47,6 @@ struct EncoderLayerWeights {
   LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::AttentionBias attention_bias{};
 };
 
-// A single encoder layer.
 template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class ScoreGiven = typename ScoreOf<M>::Type, position::Policy PositionGiven = typename PositionOf<M>::Type,
           class VectorsGiven = detail::VectorsFor<typename Layout::Precision>>
@@ -129,7 +128,7 @@ struct EncoderLayer {
   static constexpr decltype(auto) options_of(const Options& options, std::size_t layer) noexcept {
     return detail::options_of_kind<M, Position>(options, layer);
   }
-  // `run` itself calls this function, because g++ prints all callers before the message.
+  // `run` calls this function directly, because g++ prints all callers before the message.
   static constexpr void expect_run() noexcept {
     static_assert(shape.queries == shape.keys,
                   "ladon: an encoder attends to itself, so it has as many keys as queries. If keys is the capacity of "
@@ -143,7 +142,6 @@ struct EncoderLayer {
   static constexpr auto captures(auto map) noexcept { return detail::capture<shape>(map); }
 };
 
-// A stack of M.layers encoder layers.
 template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
           class Vectors = detail::VectorsFor<typename Layout::Precision>>

@@ -2,8 +2,8 @@
 // A cache stores the keys and values of tokens. project_keys stores a fixed context, which later calls of `attend`
 // read. `extend` appends the tokens of a growing text.
 //
-// The caller owns the cache. Its type depends neither on the weights nor on the number of queries, so a model for the
-// prompt and a model for single tokens can share a cache.
+// The caller owns the cache. The type of a cache does not depend on weights or the number of queries, so models for a
+// prompt and for single tokens can share a cache.
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>
@@ -23,8 +23,8 @@ namespace LADON_NAMESPACE {
 //     latest   the latest tokens, in a ring: a new token replaces the oldest token
 enum class Keep { every, latest };
 
-// A cache for `Room` tokens (0: S.keys), stored in panels (detail/panel/panels.hpp) and aligned to 64 bytes. Kernels
-// for S.keys tokens read the cache.
+// A cache for `Room` tokens (0: S.keys), stored in panels (detail/panel/panels.hpp) and aligned to 64 bytes. The panels
+// have the layout for S.keys tokens.
 //     keys            K^T [kv_heads][panels][head_width][width]
 //     values          V^T [kv_heads][panels][value_width][width]
 //     length          how many tokens were stored, including tokens that a ring has replaced
@@ -45,7 +45,7 @@ struct KeyValueCache {
   std::size_t length = 0;
   std::size_t not_finite_end = 0;
 
-  // Returns false if a value may be infinite or NaN. In a ring, `capacity` later tokens replace this value.
+  // Returns false if a value may be infinite or NaN. In a ring, this value is gone after `capacity` more tokens.
   constexpr bool values_finite() const noexcept { return not_finite_end == 0 || length >= not_finite_end + capacity; }
 
   constexpr void clear() noexcept {
@@ -54,18 +54,17 @@ struct KeyValueCache {
   }
 };
 
-// The cache of an attention. It is a ring if `Mask` is mask::Window<Left> alone, with a limited Left.
+// The cache of an attention. A ring if `Mask` is mask::Window<Left> alone, with a limited Left.
 template <Shape S, class Mask, class Vectors>
 using CacheOf =
     KeyValueCache<S.for_cache(), mask::keys_before_query<Mask> != all ? Keep::latest : Keep::every, Vectors>;
 
-// The caches of a stack in which `Rings` layers keep only their window (Model::window_keys), each array in layer order.
+// The caches of a stack. In `Rings` layers, the cache is a ring (Model::window_keys). Each array is in layer order.
 template <class Cache, class Ring, std::size_t Layers, std::size_t Rings>
 struct CachesOfKinds {
   std::array<Ring, Rings> rings;
   std::array<Cache, Layers - Rings> others;
 
-  // Calls f(cache) for each layer's cache.
   template <class F>
   constexpr void each(F f) noexcept {
     for (Ring& cache : rings) f(cache);

@@ -83,8 +83,8 @@ struct PositionKind {
 };
 
 // The properties of a kind of layers, in addition to the mask and the position encoding of all layers. Each kind has
-// its own rotary table, options.position.table[kind], so kinds may differ in the base. All kinds share their code. Only
-// layers with rings (Model::window_keys) have separate code.
+// its own rotary table, options.position.table[kind], so kinds may differ in the base. All kinds share their code,
+// except layers with rings (Model::window_keys).
 struct LayerKind {
   // Hides the keys more than `window` tokens before or after the query; 0 hides none. An offset of the mask has no
   // influence. Gemma, gpt-oss: sliding_window - 1; ModernBERT: local_attention / 2.
@@ -94,7 +94,7 @@ struct LayerKind {
   bool unnormed_attention = false;
 };
 
-// A list of at most `Most` items. A longer list does not compile.
+// A longer list does not compile.
 template <class T, std::size_t Most>
 struct ShortList {
   std::size_t count = 0;
@@ -115,8 +115,8 @@ struct Model {
   std::size_t tokens = 0;  // the largest number of tokens of a call
   std::size_t keys = 0;    // default: `tokens`; with a cache: its capacity
   std::size_t memory = 0;  // tokens of the memory that a decoder attends to
-  // The capacity of the rings that cache the latest tokens in layers whose kind has a window. A ring must hold the
-  // window and the tokens of one call. 0: `keys`, without rings. Requires equal windows, and no mask but `causal`.
+  // In layers whose kind has a window, the cache is a ring of this capacity; 0: not a ring. A ring must hold the window
+  // and the tokens of one call. Rings require equal windows, and no mask but `causal`.
   std::size_t window_keys = 0;
   std::size_t model = 0;
   std::size_t heads = 0;
@@ -126,7 +126,6 @@ struct Model {
   std::size_t key_model = 0;
   std::size_t value_model = 0;
   CachePrecision cache_precision = CachePrecision::float32;
-  // The feed-forward network and the norms.
   std::size_t feed_forward = 0;  // number of hidden features
   Activation activation = Activation::relu;
   NormOrder norm = NormOrder::post;
@@ -140,7 +139,6 @@ struct Model {
   Bias bias = Bias::with;       // biases of the feed-forward network
   Bias norm_bias = Bias::with;  // biases of LayerNorms; RMSNorm never has a bias
   FinalNorm final_norm = FinalNorm::without;
-  // The kinds.
   MaskKind mask{};          // a decoder always adds `causal`
   bool layer_bias = false;  // adds each encoder layer's weight attention_bias [heads][tokens][tokens] to scores (BEiT)
   MaskKind memory_mask{};   // of a decoder's attention to the memory
@@ -156,8 +154,8 @@ struct Model {
   Bias output_bias = Bias::with;      // bias of attention's output projection
   PrecisionKind precision = PrecisionKind::float32;
   int activation_bits = 8;  // bits of a quantised input of an int8 product: 8 or 7
-  // The kinds of a stack's layers, or nothing if all layers are equal. kind_of_layer has the number of each layer's
-  // kind, and repeats if the stack is longer. By default, it lists each kind once. Gemma 3:
+  // The kinds of a stack's layers, or nothing if all layers are equal. kind_of_layer[i] is the number of layer i's
+  // kind. The list repeats if the stack is longer. By default, the list has each kind once. Gemma 3:
   //     .kinds = {{.window = 511}, {}}, .kind_of_layer = {0, 0, 0, 0, 0, 1}
   ShortList<LayerKind, 8> kinds{};
   ShortList<std::uint8_t, 128> kind_of_layer{};
@@ -167,7 +165,6 @@ struct Model {
     return {tokens, keys, model, heads, kv_heads, head_width, value_width, key_model, value_model, cache_precision};
   }
   constexpr Shape shape() const noexcept { return sizes().complete(); }
-  // Returns the same model with the sizes of `shape`.
   constexpr Model with(const Shape& shape) const noexcept {
     Model other = *this;
     other.tokens = shape.queries, other.keys = shape.keys, other.model = shape.model;
@@ -177,14 +174,13 @@ struct Model {
     other.cache_precision = shape.cache_precision;
     return other;
   }
-  // The model of one layer of the stack.
   constexpr Model one_layer() const noexcept {
     Model other = *this;
     other.layers = 1;
     other.final_norm = FinalNorm::without;
     return other;
   }
-  // The same model for texts of at most `count` tokens. Removes windows that hide no key (as wide as the text), because
+  // The same model for texts of at most `count` tokens. Removes windows as wide as the text: these hide no key, and
   // mask::Window rejects very wide windows. Precondition: the mask has no offset.
   constexpr Model with_tokens(std::size_t count) const noexcept {
     Model other = *this;
@@ -200,14 +196,12 @@ struct Model {
   constexpr std::size_t kind_number(std::size_t layer) const noexcept {
     return kind_of_layer.count == 0 ? layer % kinds.count : kind_of_layer.items[layer % kind_of_layer.count];
   }
-  // Whether every number in kind_of_layer has a kind.
   constexpr bool has_all_kinds() const noexcept {
     for (std::size_t i = 0; i < kind_of_layer.count; ++i) {
       if (kind_of_layer.items[i] >= kinds.count) return false;
     }
     return true;
   }
-  // Whether attention of layer number `layer` reads x without a norm.
   constexpr bool unnormed(std::size_t layer) const noexcept {
     return kinds.count > 0 && kinds.items[kind_number(layer)].unnormed_attention;
   }
@@ -217,10 +211,8 @@ struct Model {
     }
     return false;
   }
-  // Whether the input of each sublayer has a norm, and whether its output has a norm.
   constexpr bool norms_input() const noexcept { return norm == NormOrder::pre || norm == NormOrder::both; }
   constexpr bool norms_output() const noexcept { return norm == NormOrder::both || norm == NormOrder::output; }
-  // Return the largest window of the kinds, or 0 without windows, and whether all windows are equal.
   constexpr std::size_t window_of_kinds() const noexcept {
     std::size_t window = 0;
     for (const LayerKind& kind : kinds.items) window = window > kind.window ? window : kind.window;
@@ -263,7 +255,6 @@ struct Model {
 
 constexpr Shape::operator Model() const noexcept { return Model{}.with(*this); }
 
-// The masks of a decoder's self-attention, and of its attention to the memory.
 template <mask::Policy Self, mask::Policy Memory = mask::Unmasked>
 struct DecoderMasks {
   using SelfMask = Self;

@@ -65,7 +65,6 @@ struct MultiHeadAttention {
   using CrossTeamWorkspace = ladon::TeamWorkspace<CrossShared, Scratch, Threads>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
-  // The memory of project_keys.
   using KeyWorkspace = ladon::KeyWorkspace<shape, Vectors, Precision, norms_all>;
   // The memory of attend and extend.
   using ExtendShared = SelfShared<shape, Vectors, Precision, norms_all>;
@@ -84,7 +83,6 @@ struct MultiHeadAttention {
     return detail::parts_of_phase<shape, Vectors>(phase);
   }
 
-  // Self-attention.
   template <detail::MemoryOf<Shared, Scratch> Memory, class MapType = detail::NoCapture>
   static constexpr void run(Queries x, const Weights& weights, Output y, Memory&& memory, const Options& options = {},
                             MapType&& map = {}) noexcept {
@@ -104,7 +102,6 @@ struct MultiHeadAttention {
     });
   }
 
-  // Attention to a context.
   template <detail::MemoryOf<CrossShared, Scratch> Memory, class MapType = detail::NoCapture>
   static constexpr void run(Queries x, Context context, const Weights& weights, Output y, Memory&& memory,
                             const Options& options = {}, MapType&& map = {}) noexcept {
@@ -180,8 +177,9 @@ struct MultiHeadAttention {
   // cache. Query i has the position i + (cache.length before the call). options.keys is ignored. With the mask
   // Window<Left>, the cache is a ring of the latest tokens, and the text may grow without limit.
   //
-  // With several threads, no other call may use `cache` until all phases are finished. With a single token, only a call
-  // without parts computes the queries of all heads in one product, so the last bits may differ.
+  // With several threads, no other call may use `cache` until all phases are finished. For a single token, a call
+  // without parts may compute the queries of all heads in one product. A call in parts does not, so the last bits may
+  // differ.
   template <detail::MemoryOf<ExtendShared, ExtendScratch> Memory, class MapType = detail::NoCapture>
   static constexpr void extend(Queries x, Cache& cache, const Weights& weights, Output y, Memory&& memory,
                                const Options& options = {}, MapType&& map = {}) noexcept {
@@ -232,7 +230,7 @@ struct MultiHeadAttention {
     }
   }
   // Converts the rows `x`, calls attend(CachedSteps), which tests its phase itself, and computes the output projection.
-  // The output replaces shared.x, which no later step reads.
+  // The output overwrites the tokens in shared.x, which no later step reads.
   template <class Call, class F>
   static constexpr void in_phases(auto share, detail::Floats x, const Call& call, Output y, auto& shared,
                                   F attend) noexcept {
@@ -252,7 +250,6 @@ struct MultiHeadAttention {
     });
   }
 
-  // Calls f(CachedSteps).
   template <class F>
   static constexpr void with_steps(F f) noexcept {
     detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {

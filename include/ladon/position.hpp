@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Position encodings. Rotary position embedding (RoPE, arXiv 2104.09864) rotates pairs of features of queries and keys
-// by an angle proportional to the token's position, so a score depends on the distance between query and key.
+// Position encodings. Rotary position embedding (RoPE, arXiv 2104.09864) rotates pairs of features of queries and keys.
+// The angle is proportional to the token's position, so a score depends on the distance between query and key.
 //     angle(position, pair) = position / scaling * base^(-2 pair / width)
 #pragma once
 
@@ -38,7 +38,6 @@ struct RotaryTable {
 
 namespace position {
 
-// No position encoding.
 struct Unrotated {
   struct Data {};
   static constexpr bool rotates = false;
@@ -67,7 +66,7 @@ struct Rotary {
   };
 };
 
-// The members of a position encoding T whose constant `rotates` is true.
+// Whether T has the members of a position encoding that rotates.
 template <class T>
 concept Rotating =
     std::same_as<typename T::Table, RotaryTable<T::positions, T::width>> && requires(const typename T::Data& data) {
@@ -98,7 +97,6 @@ constexpr void fill_rotary_table(RotaryTable<Positions, Width>& table, double ba
   }
 }
 
-// Example: constexpr auto table = rotary_table<512, 8>();
 template <std::size_t Positions, std::size_t Width>
 constexpr RotaryTable<Positions, Width> rotary_table(double base = 10000, double scaling = 1) noexcept {
   RotaryTable<Positions, Width> table{};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts float32 weights to weights of 8 or 4 bits, without allocation, also in constant evaluation and on a
-// microcontroller.
+// Converts float32 weights to weights of 8 or 4 bits, without allocation, also in constant evaluation.
 //     weight[r][i] is about scale[r] * q[r][i]       q is an integer from -127 to 127
 //     scale[r] = (largest magnitude of row r) / 127
 //
@@ -8,7 +7,7 @@
 // 127 * 2^-126, becomes a row of zeros with the scale 1.
 //
 // With 4 bits, `weight` is [Out][int4_row_bytes(In)] (detail/vec/int4.hpp). Each group of 32 weights gets one of 16
-// tables, and each row one of six scales, to minimise the squared error.
+// tables, and each row one of six scales, to minimise the squared error. A row of zeros gets the scale 0.
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>
@@ -25,7 +24,7 @@ namespace LADON_NAMESPACE {
 
 // Quantises the weight of `linear`. `weight` [Out][In] and `scale` [Out] receive the result. A weight in the order
 // in_out is transposed. Returns false, and writes nothing, if a weight is infinite or NaN. A null pointer breaks a
-// precondition (checks.hpp). The int8 linear uses the bias of `linear`.
+// precondition (checks.hpp). The int8 linear map takes the bias of `linear` unchanged.
 template <std::size_t Out, std::size_t In, Order O, Bias B>
 constexpr bool quantise(const Linear<Out, In, O, B>& linear,
                         std::type_identity_t<MatrixView<std::int8_t, Out, In>> weight,
@@ -40,8 +39,8 @@ constexpr bool quantise_int4(const Linear<Out, In, O, B>& linear,
 }
 
 // Makes the weights of layout::RotatedInt8 or RotatedInt4: quantises the rows of W H, where H is the rotation matrix of
-// detail/panel/rows.hpp, divides the scales by -8, and changes the signs of the integers. Also returns false if
-// the sum of a block of eight weights may exceed the largest float.
+// detail/panel/rows.hpp. Then divides the scales by -8, and changes the signs of the integers. Also returns false if a
+// sum in W H is too large for a float.
 template <std::size_t Out, std::size_t In, Order O, Bias B>
 constexpr bool quantise_rotated(const Linear<Out, In, O, B>& linear,
                                 std::type_identity_t<MatrixView<std::int8_t, Out, In>> weight,

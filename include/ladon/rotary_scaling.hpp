@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotary tables (position.hpp) from the numbers in a model's config.json, computed as transformers 5 computes them, and
-// tables for the patches of an image. Nothing here calls libm: constant evaluation and run time give the same bits.
+// Rotary tables (position.hpp) from a model's config.json, as transformers 5 computes them, and tables for the patches
+// of an image. Nothing here calls libm: constant evaluation and run time give the same bits.
 //     static const auto table = ladon::rotary_table<4096, 64>(
 //         {.kind = ladon::RotaryKind::llama3, .base = 500000, .factor = 8, .original_positions = 8192});
 #pragma once
@@ -21,7 +21,7 @@ namespace LADON_NAMESPACE {
 //     linear         f / factor (arXiv 2306.15595)
 //     dynamic        f with a larger base, if the table has more than original_positions positions. Transformers scales
 //                    the base for the length of the text; this table assumes a text as long as the table.
-//     llama3         f for short wavelengths, f / factor for long wavelengths, a mixture between
+//     llama3         f for short wavelengths, f / factor for long wavelengths, a mixture for others
 //     yarn           like llama3, with bounds of arXiv 2309.00071; attention_factor multiplies cosines and sines
 //     longrope       f / factors[pair] (arXiv 2402.13753); attention_factor as for yarn
 //     proportional   f / factor for the first `proportion` of the pairs. The other pairs are not rotated.

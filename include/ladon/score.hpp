@@ -30,7 +30,7 @@ struct Scaled {
   }
   // If not 0, a score s becomes softcap * tanh(s / softcap) before the mask applies (Gemma 2, arXiv 2408.00118).
   static constexpr float softcap = 0;
-  // Whether each head has an attention sink, as in gpt-oss: a learned logit without a value, whose exponential is added
+  // Whether each head has an attention sink, as in gpt-oss: a learned logit without a value. Its exponential is added
   // to the sum of the softmax. The caller passes the logits as options.sinks [heads].
   static constexpr bool sinks = false;
 };
@@ -42,7 +42,6 @@ struct ScaledByKeys : Scaled {
   }
 };
 
-// The score q . k / sqrt(shape.model).
 struct ScaledByModel : Scaled {
   static constexpr float scale(const Shape& shape) noexcept {
     return 1.0f / detail::vec::sqrt_newton(static_cast<float>(shape.model));

@@ -16,8 +16,8 @@ namespace LADON_NAMESPACE {
 //     all         of all heads, with a weight [heads * head_width] (OLMo 2)
 enum class HeadNorm { none, head, each_head, all };  // must precede the constant `all`: g++ reports shadowing otherwise
 
-// The default of every length in the options: all queries or keys of the shape are active. `all` is not the largest
-// number, 0 - 1, because a length of 0 - 1 is refused.
+// The default of every length in the options: all queries or keys of the shape are active. `all` differs from the
+// largest number, 0 - 1, so that a length of 0 - 1 is refused.
 inline constexpr std::size_t all = static_cast<std::size_t>(-1) / 2;
 
 // The precision of a cache (key_value_cache.hpp). Projections and sums stay float32.
@@ -42,7 +42,6 @@ struct Shape {
   std::size_t value_model = 0;  // width of a token before the value projection (vdim); default: `model`
   CachePrecision cache_precision = CachePrecision::float32;  // only for types with a cache
 
-  // A model (model.hpp) with these sizes.
   constexpr operator Model() const noexcept;
   // The shape with every 0 replaced by its default.
   constexpr Shape complete() const noexcept {
@@ -55,14 +54,14 @@ struct Shape {
     if (full.value_model == 0) full.value_model = model;
     return full;
   }
-  // Shapes for which the result is equal share the types of weights.
+  // Shapes with the same with_one_token() share the types of weights.
   constexpr Shape with_one_token() const noexcept {
     Shape same = *this;
     same.queries = same.keys = 1;
     same.cache_precision = CachePrecision::float32;
     return same;
   }
-  // Shapes for which the result is equal share the type of a cache.
+  // Shapes with the same for_cache() share the type of a cache.
   constexpr Shape for_cache() const noexcept {
     Shape same = *this;
     same.queries = 1;
@@ -113,7 +112,6 @@ struct Lengths {
   constexpr std::size_t longer() const noexcept { return queries > keys ? queries : keys; }
 };
 
-// The shape of the attention to the memory in a decoder layer.
 template <Shape S, std::size_t Memory>
 constexpr Shape memory_shape() noexcept {
   Shape shape = S;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stack of equal layers, such as Encoder. A stack may have layers of your own, with the members of EncoderLayer
-// (encoder.hpp). Usually they derive from EncoderLayer and replace `Steps`, with these members:
+// (encoder.hpp). Usually such a layer derives from EncoderLayer and replaces `Steps`, which has these members:
 //     input(w, active, shared, share)    computes the input of attention for the first `active` tokens
 //     run(w, call, shared, scratch)      computes the layer in layer_phases phases, from phase call.first on
 //
@@ -19,7 +19,6 @@
 
 namespace LADON_NAMESPACE {
 
-// The weights of all layers, and of the final norm, if any.
 template <std::size_t Layers, class LayerWeights, class Norm, FinalNorm F>
 struct StackWeights {
   std::array<LayerWeights, Layers> layers;
@@ -60,7 +59,7 @@ struct Stack {
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
   // Computes `y` [queries][model] from `x` [queries][model]. `maps` is Maps or Captures<G>. Only the last layer skips
-  // inactive queries.
+  // inactive queries. The queries of other layers become keys of the next layer.
   template <detail::MemoryOf<Shared, Scratch> Memory, detail::MapsOf<Layers> MapsType = detail::NoCapture>
   static constexpr void run(Input x, const Weights& weights, Output y, Memory&& memory, const Options& options = {},
                             const MapsType& maps = {}) noexcept {

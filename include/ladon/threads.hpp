@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory argument of a call says who computes the call: one thread, or one thread of a team.
+// The memory argument says who computes a call: one thread, or one thread of a team.
 //     run(x, weights, y, workspace)                   the whole call
 //     run(x, weights, y, team.part(phase, share))     one share of one phase; `team` is a TeamWorkspace
 //

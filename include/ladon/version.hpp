@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The version of the headers, also for CMake and C: the file contains only preprocessor lines.
+// The version of the headers. CMake and C read this file, too, so it contains only preprocessor lines.
 #pragma once
 
 #define LADON_VERSION_MAJOR 0

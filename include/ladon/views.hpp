@@ -14,8 +14,8 @@
 
 namespace LADON_NAMESPACE {
 
-// A view of an array in row-major order, which needs only the alignment of T. An array, a std::array or a std::span of
-// another size does not compile. A pointer must point to `size` elements.
+// A view of an array in row-major order. The array needs only the alignment of T. An array, a std::array or a std::span
+// of another size does not compile. A pointer must point to `size` elements.
 template <class T, std::size_t... Extents>
 struct TensorView {
   static constexpr std::size_t size = (Extents * ... * 1);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks that add a number to each score: for each query and key (Additive), for each head, query and key
-// (AdditivePerHead), or a multiple of the distance (Alibi).
+// Masks that add a number to each score:
+//     Additive           for each query and key
+//     AdditivePerHead    for each head, query and key
+//     Alibi              a multiple of the distance
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>
@@ -24,7 +26,7 @@ namespace LADON_NAMESPACE::mask {
 using detail::blend, detail::fma, detail::maximum, detail::minimum;
 
 // Multiplies numbers in natural units (run_options.hpp) by log2(e). -inf stays -inf and hides the key. Finite numbers
-// stay finite, such as the lowest float, which Hugging Face uses instead of -inf. +inf becomes the largest float.
+// stay finite, even the lowest float, which Hugging Face uses instead of -inf. +inf becomes the largest float.
 template <class Pack>
 LADON_INLINE constexpr Pack to_exponent(const Pack& value) noexcept {
   using Limits = std::numeric_limits<float>;
@@ -39,7 +41,7 @@ struct PairScratch {
   alignas(64) float values[KeyWidth * Width];
 };
 
-// Adds the numbers of a block [keys][Width], premultiplied by log2(e). Each lane has one query.
+// Adds the numbers of a block [keys][Width], which are already multiplied by log2(e). Each lane has one query.
 template <class Pack, std::size_t Width>
 struct AdditiveLanes {
   const float* values;
@@ -51,7 +53,7 @@ struct AdditiveLanes {
   LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t v, std::size_t key) const noexcept {
     return !(at(v, key) == Pack::broadcast(-std::numeric_limits<float>::infinity()));
   }
-  // Limits the sum to finite floats, but a score of -inf (the product q . k has overflowed) stays -inf.
+  // Limits the sum to finite floats. A score of -inf stays -inf: its product q . k has overflowed.
   LADON_INLINE constexpr Pack add(std::size_t v, std::size_t key, const Pack& score) const noexcept {
     using Limits = std::numeric_limits<float>;
     const Pack at_least = maximum(Pack::broadcast(Limits::lowest()), score + at(v, key));
@@ -82,8 +84,8 @@ struct BoundAdditive {
   }
 
  private:
-  // Writes `values` of a block to `out` [KeyWidth][Width], times log2(e). `values` has one query in each row and `out`
-  // in each lane, so squares are transposed. Inactive keys get -inf, and lanes without a query 0.
+  // Writes the `values` of a block, times log2(e), to `out` [KeyWidth][Width]. A query is a row of `values` and a lane
+  // of `out`, so squares are transposed. Inactive keys get -inf, and lanes without a query 0.
   template <class Pack, std::size_t Width, std::size_t KeyWidth>
   LADON_NOINLINE constexpr void fill(const ScoreBlock& block, float* out) const noexcept {
     const std::size_t rest = block.keys.begin < keys ? keys - block.keys.begin : 0;
@@ -169,8 +171,8 @@ struct BoundAlibi {
   }
 };
 
-// The slopes of the paper: head h has the slope 2^(-8 (h + 1) / Heads). With a power of two P, and P < Heads < 2 P, the
-// first P heads get the slopes of P heads, and the other heads every second slope of 2 P heads.
+// The slopes of the paper: head h has the slope 2^(-8 (h + 1) / Heads). If Heads lies between two powers of two, P <
+// Heads < 2 P, the first P heads get the slopes of P heads. The other heads get every second slope of 2 P heads.
 template <std::size_t Heads>
 inline constexpr std::array<float, Heads> default_slopes = [] {
   constexpr std::size_t power = std::bit_floor(Heads);
@@ -183,8 +185,8 @@ inline constexpr std::array<float, Heads> default_slopes = [] {
   return slopes;
 }();
 
-// Adds slope * (j - (i + `offset`)) to the score of query i and key j, in natural units (run_options.hpp). ALiBi
-// hides no key. `slopes` [heads] has one slope for each head. A null pointer, the default, means default_slopes.
+// Adds slope * (j - (i + `offset`)) to the score of query i and key j, in natural units (run_options.hpp). Hides no
+// key. `slopes` is [heads]. A null pointer, the default, means default_slopes.
 struct Alibi {
   template <Shape S>
   struct Data {

@@ -8,8 +8,8 @@
 //       Returns a bound mask: the mask with the data and the lengths of one run. Must neither throw nor allocate.
 //
 // The members of a bound mask (functions are constexpr and noexcept):
-//     hides_keys                      must be true unless every query sees every active key
-//     adds_to_scores                  must be true unless add() returns every score unchanged
+//     hides_keys                      must be true if a query may not see every active key
+//     adds_to_scores                  must be true if add() may change a score
 //     Scratch<K, W>                   uninitialised memory that lanes() may use for K keys and W queries, or NoScratch
 //     key_ranges(queries)             returns KeyRanges for a non-empty range of queries
 //     may_see_any(queries, keys)      returns false only if none of the queries may see any of the keys
@@ -21,8 +21,8 @@
 //     may_see(v, key)      returns a Pack::Mask: true in the lanes of queries that may see the key
 //     add(v, key, score)   returns a Pack: the score plus the number that the mask adds
 //
-// Scores are exponents of two, so add() must multiply its number by score::log2_e. A key is hidden only if may_see()
-// returns false, even if add() returns -inf. True or 1 means "may see", unlike in PyTorch's padding masks.
+// Scores are exponents of two, so add() must multiply its number by score::log2_e. Only may_see() hides a key; -inf
+// from add() does not. True or 1 means "may see", unlike in PyTorch's padding masks.
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>
@@ -47,12 +47,13 @@ struct Placement {
   std::ptrdiff_t offset;
 };
 
-// Stands for the number of tokens in the cache before `extend`, elsewhere for shape.keys - shape.queries, even if fewer
-// tokens are active.
+// The default offset. In `extend`, the default is the number of tokens in the cache before the call. In other
+// functions, it is shape.keys - shape.queries, even if fewer tokens are active.
 inline constexpr std::ptrdiff_t default_offset = PTRDIFF_MIN;
 
-// Returns `requested`, or by default the offset of the run, clamped to -2^24 .. 2^24, so that sums cannot overflow. For
-// shapes and windows of at most 2^23 tokens, clamping does not change which keys are hidden.
+// Returns `requested`, or the offset of the run if `requested` is default_offset. Clamps the result to -2^24 .. 2^24,
+// so that sums cannot overflow. For shapes and windows of at most 2^23 tokens, clamping does not change which keys are
+// hidden.
 constexpr std::ptrdiff_t resolve_offset(const Placement& placement, std::ptrdiff_t requested) noexcept {
   constexpr std::ptrdiff_t largest = 1 << 24;
   const std::ptrdiff_t offset = requested == default_offset ? placement.offset : requested;
@@ -60,7 +61,7 @@ constexpr std::ptrdiff_t resolve_offset(const Placement& placement, std::ptrdiff
 }
 
 // Two ranges of active keys, for some queries. Keys outside `visible` are hidden from all of the queries. All of the
-// queries see every key in `unmasked`, so may_see is not called for it.
+// queries see every key in `unmasked`, so may_see is not called for these keys.
 struct KeyRanges {
   Range visible;
   Range unmasked;
@@ -77,7 +78,6 @@ struct ScoreBlock {
 
 struct NoScratch {};
 
-// Returns how many columns an array of a mask has.
 template <Shape S>
 constexpr std::size_t columns_of(const auto& data) noexcept {
   LADON_EXPECTS(data.keys == all || data.keys <= S.keys, "ladon: a mask has no more columns than the shape has keys",
@@ -112,14 +112,16 @@ struct BoundByPosition {
   }
 };
 
-// Whether a panel's queries often see different last keys, so that kernels may skip keys for the panel's first half.
+// Whether the last key that a query sees often differs within a panel. If so, kernels may skip keys for the first half
+// of the panel.
 template <class BoundMask>
 inline constexpr bool ends_within_panels = false;
 
-// With fewer keys, a wide window would not compile.
+// The shape with which the concept Policy checks a mask. With fewer keys, a wide mask::Window would not compile.
 inline constexpr Shape checked_shape = Shape{.queries = 1, .keys = (1u << 24) - 1, .model = 1, .heads = 1}.complete();
 
-// With a kernel's packs, this check would instantiate lanes() before the kernel, which changes g++'s code.
+// The pack with which BoundPolicy checks lanes(). A kernel's pack would instantiate lanes() before the kernel does,
+// which changes the code that g++ generates.
 using CheckedPack = detail::vec::ArrayPack<2>;
 
 template <class BoundMask>
@@ -188,8 +190,8 @@ template <class First, class Second>
 inline constexpr bool ends_within_panels<BoundBoth<First, Second>> =
     ends_within_panels<First> || ends_within_panels<Second>;
 
-// A query sees a key if both masks show it. Both numbers are added to the score, A's number first. `first` holds the
-// data of mask A, and `second` holds the data of mask B.
+// A query sees a key if both masks show it. The numbers of both masks are added to the score, first A's number. `first`
+// and `second` hold the data of A and B.
 template <class A, class B>
 struct Both {
   template <Shape S>
@@ -204,7 +206,7 @@ struct Both {
   }
 };
 
-// For decltype(Causal{} & Padding{}).
+// Joins two masks, as in decltype(Causal{} & Padding{}).
 template <Policy A, Policy B>
 constexpr Both<A, B> operator&(A, B) noexcept {
   return {};

@@ -13,7 +13,6 @@
 
 namespace LADON_NAMESPACE::mask {
 
-// Returns `key`, limited to the range from 0 to `keys`.
 constexpr std::size_t clamp_key(std::ptrdiff_t key, std::size_t keys) noexcept {
   if (key <= 0) return 0;
   return static_cast<std::size_t>(key) < keys ? static_cast<std::size_t>(key) : keys;
@@ -102,14 +101,15 @@ struct WindowAt {
   }
 };
 
-// Query i sees keys 0 to i + `offset`. PyTorch's is_causal uses the offset 0, the default for as many keys as queries.
+// Query i sees keys 0 to i + `offset`. PyTorch's is_causal uses the offset 0. This is also the default here if there
+// are as many keys as queries.
 struct Causal : Window<all, 0> {};
 
 template <std::ptrdiff_t Offset>
 struct CausalAt : WindowAt<all, 0, Offset> {};
 
-// The bound form of Window<Left> for a cache that is a ring: token p is stored in slot p % `capacity`, and query i is
-// token `past` + i. Positions relative to query 0 stay small, so floats represent them exactly in a text of any length.
+// The bound form of Window<Left> for a cache that is a ring. Slot p % `capacity` holds token p, and query i is token
+// `past` + i. Positions relative to query 0 stay small, so floats are exact in a text of any length.
 template <std::size_t Left>
 struct BoundRing : BoundByPosition<BoundRing<Left>> {
   static constexpr bool hides_keys = true;
@@ -141,8 +141,8 @@ struct BoundRing : BoundByPosition<BoundRing<Left>> {
 template <std::size_t Left>
 inline constexpr bool ends_within_panels<BoundRing<Left>> = true;
 
-// The largest number of keys that a mask shows before a query: Left for the mask Window<Left>, otherwise `all`. With a
-// limit, a cache is a ring: it replaces its oldest tokens.
+// The largest number of keys that a mask shows before a query: Left for the mask Window<Left>, otherwise `all`. With
+// such a limit, a cache is a ring: new tokens replace the oldest tokens.
 template <class Mask>
 inline constexpr std::size_t keys_before_query = all;
 template <std::size_t Left>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mask that adds a number for each head and each distance of key and query to the scores: the relative position bias
-// of T5 (arXiv 1910.10683) and MPNet. All layers of a stack share one table.
+// A mask that adds a number to each score, by the head and the distance of key and query. T5 (arXiv 1910.10683) and
+// MPNet have this relative position bias. All layers of a stack share one table.
 //     static ladon::RelativeTable<8, 512> table;                   // 8 heads, 512 tokens
 //     ladon::fill_relative_table(table, bias, {.causal = true});   // bias [32][8]
 //     Decoder::run(x, memory, weights, y, workspace, {.self = {.mask = {.second = {.table = &table}}}});
@@ -21,9 +21,9 @@
 
 namespace LADON_NAMESPACE {
 
-// The numbers for the distances 1 - Tokens to Tokens - 1, [heads][row_size]. A row begins with the largest distance, so
-// neighbouring queries have neighbouring numbers, and ends with zeros for lanes without a query. The numbers are
-// multiplied by log2(e), because scores are exponents of two.
+// The numbers that mask::Relative adds: [heads][row_size]. A row has the numbers of the distances Tokens - 1, Tokens -
+// 2, .. 1 - Tokens, so neighbouring queries have neighbouring numbers. The zeros at the end of a row are for lanes
+// without a query. The numbers are multiplied by log2(e), because scores are exponents of two.
 template <std::size_t Heads, std::size_t Tokens>
 struct RelativeTable {
   static constexpr std::size_t largest_panel = 64, row_size = 2 * Tokens - 2 + largest_panel;
@@ -46,10 +46,10 @@ struct RelativeBuckets {
   std::size_t max_distance = 128;
 };
 
-// Returns the bucket of a distance, as transformers computes it in float32. If not causal, a half of the buckets
-// belongs to each direction. In a direction, the first half of the buckets has one distance each. Other bucket numbers
-// grow with the distance's logarithm. Preconditions: a direction has at least two buckets, and max_distance is larger
-// than half of this number.
+// Returns the bucket of a distance, as transformers computes it in float32. If not causal, each direction has half of
+// the buckets. In each direction, each bucket in the first half has one distance. In the second half, bucket numbers
+// grow with the logarithm of the distance. Preconditions: a direction has at least two buckets, and max_distance is
+// larger than half the buckets of a direction.
 constexpr std::size_t relative_bucket(std::ptrdiff_t distance, RelativeBuckets buckets) noexcept {
   const std::size_t count = buckets.causal ? buckets.count : buckets.count / 2, exact = count / 2;
   const std::size_t first = distance > 0 && !buckets.causal ? count : 0;
@@ -77,8 +77,8 @@ constexpr void fill_relative_table(RelativeTable<Heads, Tokens>& table, const fl
 
 // Fills `bias` [heads][1 + rows * columns][1 + rows * columns], the attention_bias of a BEiT layer (Model::layer_bias),
 // from `table` [distances][heads]. Token 0 is the class token, and the patches of the image follow, row by row. `table`
-// has the distances of a query's and a key's patch, by row and column, and then three more: from the class token to a
-// patch, from a patch to the class token, and from the class token to itself.
+// has a row for each distance between the patches of a query and a key, in rows and columns of the image. Three more
+// rows follow: from the class token to a patch, from a patch to the class token, and from the class token to itself.
 constexpr void fill_image_bias(float* bias, const float* table, std::size_t heads, std::size_t rows,
                                std::size_t columns) noexcept {
   const std::size_t patches = rows * columns, distances = (2 * rows - 1) * (2 * columns - 1);
@@ -126,8 +126,8 @@ struct BoundRelative {
   }
 };
 
-// Adds the number of the head and the distance to each score. The distance is the position of the key minus the
-// position of the query. The offset of another mask does not matter. Hides no key.
+// Adds the number of the head and the distance to each score, and hides no key. The distance is the position of the key
+// minus the position of the query. Ignores the offsets of other masks.
 struct Relative {
   template <Shape S>
   struct Data {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks that read a table: a bit (Bits) or a byte (Boolean, BooleanPerHead) for each pair of query and key, or a byte
-// for each key (Padding).
+// Masks that read a table:
+//     Bits              a bit for each query and key
+//     Boolean           a byte for each query and key
+//     BooleanPerHead    a byte for each head, query and key
+//     Padding           a byte for each key
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>
@@ -22,7 +25,7 @@ namespace LADON_NAMESPACE::mask {
 template <std::size_t N>
 constexpr void transpose_bits(std::uint32_t (&row)[N]) noexcept {
   static_assert(N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32);
-  // In `low`, the lower half of each block of 2 * `half` bits is ones.
+  // In `low`, each block of 2 * `half` bits has ones in its lower half.
   std::uint32_t low = N == 32 ? 0xffffu : (1u << N / 2) - 1;
   for (std::size_t half = N / 2; half > 0; half /= 2, low ^= low << half) {
     for (std::size_t first = 0; first < N; first += 2 * half) {
@@ -45,8 +48,8 @@ struct LanesOfWords {
   LADON_INLINE constexpr Pack add(std::size_t, std::size_t, const Pack& score) const noexcept { return score; }
 };
 
-// The caller's table has a row for each query, and kernels process one key at a time, so squares of bits are
-// transposed. In Rows::bits_from(head, query, key), bit i is 1 if key `key` + i is active and the query may see it.
+// Transposes squares of bits: the caller's table has a row for each query, but kernels process one key at a time. In
+// Rows::bits_from(head, query, key), bit i is 1 if key `key` + i is active and the query may see it.
 template <class Rows>
 struct BoundPairs {
   static constexpr bool hides_keys = true;
@@ -106,7 +109,7 @@ struct BitRows {
     }
     return false;
   }
-  // Returns the smallest range of whole words with every key that any of the queries may see.
+  // Returns the smallest range of whole 32-bit words that contains every key that any of the queries may see.
   constexpr Range visible(Range queries) const noexcept {
     std::size_t first = 0, end = keys;
     while (first < end && !may_see_any(queries, {first, first + 1})) first = (first / 32 + 1) * 32;
@@ -115,9 +118,9 @@ struct BitRows {
   }
 };
 
-// `bits` [queries][ceil(keys / 32)] holds 32-bit words, for all heads. Bit k % 32 of word k / 32 in a row is 1 if the
-// query may see key k. A null pointer, the default, hides no key. The kernels skip blocks of keys that are hidden from
-// all queries of a panel (detail/panel/panels.hpp).
+// `bits` [queries][ceil(keys / 32)] holds 32-bit words, the same for all heads. Bit k % 32 of word k / 32 in a row is 1
+// if the query may see key k. A null pointer, the default, hides no key. The kernels skip blocks of keys that are
+// hidden from all queries of a panel (detail/panel/panels.hpp).
 struct Bits {
   template <Shape S>
   struct Data {
@@ -152,7 +155,8 @@ struct ByteRows {
     }
     return word;
   }
-  // Bit i of the result, the top bit of byte i of `set`, is 1 if from[i] is not 0. A multiplication collects the bits.
+  // Bit i of the result is 1 if from[i] is not 0. `set` has this bit at the top of byte i, and a multiplication
+  // collects the eight bits.
   static constexpr std::uint32_t bits_of_eight(const std::uint8_t* from) noexcept {
     std::uint64_t packed = 0;
     for (std::size_t i = 0; i < 8; ++i) packed |= std::uint64_t(from[i]) << 8 * i;

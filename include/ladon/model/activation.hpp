@@ -13,7 +13,7 @@
 
 namespace LADON_NAMESPACE {
 
-// Replaces each of the `count` numbers by F of the number.
+// Replaces each number x by F(x).
 template <Activation F, class Vectors = detail::vec::NativeVectors>
 constexpr void activate(float* x, std::size_t count) noexcept {
   static_assert(F != Activation::xielu, "ladon: Activation::xielu has learned numbers, which only a layer has");
@@ -22,7 +22,6 @@ constexpr void activate(float* x, std::size_t count) noexcept {
   });
 }
 
-// Replaces each of the `count` numbers by its hyperbolic tangent.
 template <class Vectors = detail::vec::NativeVectors>
 constexpr void tanh(float* x, std::size_t count) noexcept {
   detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches: many texts in few calls of an encoder. Consecutive short texts share a call, in which a mask of bits keeps
-// them apart, so no text is padded. A longer text has a call of its own. The encoder may be causal.
+// Batches: many texts in few calls of an encoder. Consecutive short texts share a call. A mask of bits keeps these
+// texts apart, so none is padded. A long text has a call of its own. The encoder may be causal.
 //     for_each_call(texts, most, share, compute)      divides the texts among calls, and the calls among threads
 //     run_together<Stack>(..)                         one call for several texts
 //
@@ -21,8 +21,8 @@
 namespace LADON_NAMESPACE {
 
 // `ids` has the token ids of all texts, one text after another. `lengths` [count] has the number of ids of each text,
-// at least 1. `types` has the types of all tokens (BERT's token_type_ids), each a row of the model's table. A null
-// pointer stands for types of 0. A model without token types ignores them.
+// at least 1. `types` has the types of all tokens (BERT's token_type_ids), each a row of the model's table. If `types`
+// is null, all types are 0. A model without token types ignores `types`.
 struct Texts {
   const std::int32_t* ids;
   const std::size_t* lengths;
@@ -34,7 +34,6 @@ struct Texts {
     for (std::size_t i = 0; i < count; ++i) sum += lengths[i];
     return sum;
   }
-  // Returns the types from token `first` on.
   constexpr const std::int32_t* types_from(std::size_t first) const noexcept {
     return types == nullptr ? nullptr : types + first;
   }
@@ -49,7 +48,6 @@ struct BatchText {
   const std::int32_t* types = nullptr;
 };
 
-// Calls f with each BatchText.
 template <class F>
 constexpr void for_each_text(const Texts& texts, F&& f) noexcept {
   for (std::size_t i = 0, first = 0; i < texts.count; first += texts.lengths[i++])
@@ -57,8 +55,8 @@ constexpr void for_each_text(const Texts& texts, F&& f) noexcept {
 }
 
 // Divides the texts into calls. A call has as many consecutive texts as fit into `most` tokens, but at least one text.
-// Runs compute(its texts, number of earlier texts) for the calls of this share. A call belongs to the share of its
-// first token, so shares have about equal numbers of tokens. The calls do not depend on the number of shares.
+// Runs compute(texts of the call, number of earlier texts) for the calls of this share. Shares divide all tokens
+// evenly, and a call belongs to the share of its first token. The calls do not depend on the number of shares.
 template <class Compute>
 constexpr void for_each_call(const Texts& texts, std::size_t most, Share share, Compute&& compute) noexcept {
   LADON_EXPECTS(share.index < share.count, "ladon: a share's index is less than their count", {},
@@ -80,8 +78,8 @@ constexpr void for_each_call(const Texts& texts, std::size_t most, Share share, 
 
 // Returns the model of calls for several texts, with at most `tokens` tokens. The weights stay the same. The mask of
 // bits is joined with the masks of `model`. Preconditions: scores depend on positions only through the distance of key
-// and query (rotary tables, mask::Relative, mask::Alibi, windows, causal masks), a rotary table has `tokens` positions,
-// and the scale of the scores is not Scale::keys.
+// and query (rotary tables, mask::Relative, mask::Alibi, windows, causal masks). A rotary table has `tokens` positions.
+// The scale of the scores is not Scale::keys.
 constexpr Model model_of_texts(Model model, std::size_t tokens) noexcept {
   model.mask.bits = true;
   return model.with_tokens(tokens);
@@ -107,7 +105,7 @@ struct TextsWorkspace {
 };
 
 // Computes all layers for the rows `x` [tokens][model] of several texts, which have at most `Tokens` tokens together.
-// `options` has the tables of the model. The first token of a text has the position of its row, not position 0.
+// `options` has the tables of the model. A text begins at the position of its first row, not at position 0.
 template <class Stack, std::size_t Tokens>
 constexpr void run_together(const Texts& texts, const float* x, const typename Stack::Weights& weights, float* y,
                             TextsWorkspace<Stack, Tokens>& workspace, typename Stack::Options options = {}) noexcept {

@@ -70,7 +70,7 @@ struct Convolution {
   }
 
  private:
-  // The features of a window's row are adjacent. Without groups, its rows are adjacent, too.
+  // The features of a row of a window are adjacent. Without groups, the rows of a window are adjacent, too.
   struct Windows {
     static constexpr std::size_t inputs = C.inputs / C.groups, run = C.groups == 1 ? C.width * inputs : inputs;
     detail::PaddedNumbers numbers;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts token ids to rows [tokens][width], and adds what precedes the first layer: positions, a row for the type of
-// each token, and a row for all tokens. A table is a linear map without a bias, so that the head of a language model
-// may read the same weights:
+// Converts token ids to rows [tokens][width]. Other functions add what precedes the first layer: positions, a row for
+// the type of each token, and a row for all tokens. A table is a linear map without a bias, so that the head of a
+// language model may read the same weights:
 //     ladon::embed(table, ids, tokens, x);                 x [tokens][width]
 //     ladon::LinearRows<1, rows, width, ladon::Order::out_in, ladon::Bias::without>::run(x, table, logits, workspace);
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace LADON_NAMESPACE {
 
-// A table [Rows][Width]. `embed` rejects 4-bit weights.
+// `embed` rejects 4-bit weights.
 template <std::size_t Rows, std::size_t Width, class Precision = precision::Float32>
 using EmbeddingTable = Linear<Rows, Width, Order::out_in, Bias::without, Precision>;
 
@@ -31,15 +31,14 @@ constexpr bool has_ids(std::size_t rows, const std::int32_t* ids, std::size_t to
   }
   return true;
 }
-// Returns whether all ids are rows of the table.
 template <std::size_t Rows, std::size_t Width, class Precision>
 constexpr bool has_ids(const Linear<Rows, Width, Order::out_in, Bias::without, Precision>&, const std::int32_t* ids,
                        std::size_t tokens) noexcept {
   return has_ids(Rows, ids, tokens);
 }
 
-// Writes scale * table[ids[t]] to row t of `y` [tokens][Width]. Rows of int8 tables become floats with one rounding,
-// and rotated rows are rotated back. Precondition: has_ids. `y` must not overlap the other arrays.
+// Writes scale * table[ids[t]] to row t of `y` [tokens][Width]. Rotated rows of int8 tables are rotated back. With
+// scale 1, each number of an int8 row is rounded once. Precondition: has_ids. `y` must not overlap the other arrays.
 template <std::size_t Rows, std::size_t Width, class Precision>
 constexpr void embed(const Linear<Rows, Width, Order::out_in, Bias::without, Precision>& table, const std::int32_t* ids,
                      std::size_t tokens, float* y, float scale = 1) noexcept {
@@ -52,7 +51,8 @@ constexpr void embed(const Linear<Rows, Width, Order::out_in, Bias::without, Pre
       static_assert(std::is_same_v<decltype(weight), const std::int8_t* const>,
                     "ladon: an embedding table has no 4-bit weights; take int8");
       for (std::size_t i = 0; i < Width; ++i) y[i] = static_cast<float>(weight[i]);
-      // H H is the identity times 8. The scale of a rotated row contains this factor, so rotating is exact.
+      // H H is the identity times 8, and the scale of a rotated row contains the factor 1 / 8. Sums of the integers are
+      // exact.
       if constexpr (Linear<Rows, Width, Order::out_in, Bias::without, Precision>::rotated)
         detail::rotate_blocks(y, Width, 1, y);
       for (std::size_t i = 0; i < Width; ++i) y[i] = y[i] * row.scale[0] * scale;
@@ -117,7 +117,7 @@ struct SinusoidKind {
   bool closed = false;       // the last angle is p / 10000 (fairseq, XGLM)
 };
 
-// Fills the table with sinusoids. With an odd width, there is one sine more, or with `closed` a 0 at the end.
+// Fills the table with sinusoids. A row of odd width has one sine more than cosines, or, with `closed`, a 0 at the end.
 template <std::size_t Rows, std::size_t Width>
 constexpr void fill_sinusoids(PositionTable<Rows, Width>& table, SinusoidKind kind = {}) noexcept {
   const std::size_t sines = kind.closed ? Width / 2 : (Width + 1) / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a text token by token. A class of the program has the parts of a model:
+// Writes a text token by token. The program has a class with the parts of its model:
 //     struct Parts {
 //       template <std::size_t Tokens>
 //       using Stack = ladon::Encoder<llama(Tokens)>;  // or a Decoder
@@ -32,7 +32,7 @@ namespace LADON_NAMESPACE {
 
 enum class TextStatus {
   empty,          // the text has no token yet
-  ready,          // the text has the tokens; after `read` and `next`, `logits` are for the next token
+  ready,          // the text has the tokens; after `read` and `next`, `logits` belong to the next token
   unknown_token,  // an id is not in the vocabulary
   full,           // the text would be longer than `capacity`
 };
@@ -89,8 +89,8 @@ class TextGenerator {
   }
 
   // Appends tokens, such as a part of a prompt, without computing `logits`: `read` or `next` must append the prompt's
-  // last tokens. Parts of a multiple of PromptTokens tokens take no more time than the whole prompt, and give equal
-  // bits. Changes nothing if the status is not `ready`.
+  // last tokens. If each part has a multiple of PromptTokens tokens, a prompt in parts takes no more time than in one
+  // call, and gives equal bits. Changes nothing if the status is not `ready`.
   constexpr TextStatus append(Parts& parts, const std::int32_t* ids, std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i) {
       if (ids[i] < 0 || static_cast<std::size_t>(ids[i]) >= Parts::vocabulary)

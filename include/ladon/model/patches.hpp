@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts the patches of an image or a video to tokens, by a convolution whose stride is often the patch size
-// (arXiv 2010.11929). Tokens are in the order [frames / patch_frames][patch rows][patch columns].
+// Converts patches of an image or a video to tokens by a convolution (arXiv 2010.11929). Its stride is often the patch
+// size. Tokens are in the order [frames / patch_frames][patch rows][patch columns].
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>
@@ -19,7 +19,7 @@ struct PatchModel {
   std::size_t frames = 1, channels = 3, rows = 0, columns = 0;
   std::size_t patch_frames = 1, patch_rows = 0, patch_columns = 0;
   std::size_t stride_rows = 0, stride_columns = 0;  // between patches; default: the size of a patch
-  std::size_t model = 0;                            // outputs
+  std::size_t model = 0;                            // width of a token
   Bias bias = Bias::with;
   bool transposed = false;  // the caller stores each channel of a frame as [columns][rows]
   PrecisionKind precision = PrecisionKind::float32;
@@ -32,7 +32,6 @@ struct PatchModel {
   constexpr std::size_t grid_rows() const noexcept { return (rows - patch_rows) / row_distance() + 1; }
   constexpr std::size_t grid_columns() const noexcept { return (columns - patch_columns) / column_distance() + 1; }
   constexpr std::size_t patches() const noexcept { return frames / patch_frames * grid_rows() * grid_columns(); }
-  // Numbers per patch.
   constexpr std::size_t patch_size() const noexcept { return channels * patch_frames * patch_rows * patch_columns; }
 };
 
@@ -68,11 +67,11 @@ struct PatchEmbedding {
   }
 
  private:
-  // The numbers of a patch are in the order [channels][frames][rows][columns], or in a transposed image
-  // [channels][frames][columns][rows]. The last dimension is contiguous in memory.
+  // A patch is [channels][frames][rows][columns], or, in a transposed image, [channels][frames][columns][rows]. The
+  // last dimension is contiguous in memory.
   struct Windows {
     static constexpr std::size_t run = P.transposed ? P.patch_rows : P.patch_columns;
-    static constexpr std::size_t lines = P.transposed ? P.patch_columns : P.patch_rows;  // of `run` numbers
+    static constexpr std::size_t lines = P.transposed ? P.patch_columns : P.patch_rows;  // each has `run` numbers
     static constexpr std::size_t line = P.transposed ? P.rows : P.columns, plane = P.rows * P.columns;
     detail::PaddedNumbers numbers;
 

@@ -82,8 +82,8 @@ class Sampler {
   }
 
  private:
-  // Replaces each logit x by 2^z with z = (x - largest) / divisor: the probability times a common factor. NaN and
-  // z <= -126.5 give 0. in_order prevents fused multiply-adds, which depend on the target.
+  // Replaces each logit x by 2^z with z = (x - largest) / divisor: each probability times the same factor. NaN and z <=
+  // -126.5 give 0. in_order prevents fused multiply-adds, which depend on the target.
   static constexpr void to_weights(float* x, std::size_t count, float largest, float divisor) noexcept {
     detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
       detail::transform_floats<Simd>(x, count, [&]<class Pack>(const Pack& logit) {
@@ -99,7 +99,7 @@ class Sampler {
     });
   }
 
-  // Whether `a` has a larger logit than `b`, or is the first of equal logits.
+  // Whether `a` has the larger logit, or is the first of equal logits.
   struct Likelier {
     const float* logits;
     constexpr bool operator()(std::int32_t a, std::int32_t b) const noexcept {
@@ -146,8 +146,8 @@ class Sampler {
     return sum;
   }
 
-  // Stores the tokens of the `limit` largest logits, from the largest on. The heap has the largest logits so far, the
-  // smallest of these first.
+  // Stores the tokens of the `limit` largest logits, from the largest on. The heap begins with the smallest of the
+  // largest logits so far.
   constexpr void take_largest(const float* logits, std::size_t limit) noexcept {
     const auto rarer = [before = Likelier{logits}](std::int32_t a, std::int32_t b) { return before(b, a); };
     count_ = 0;
@@ -202,10 +202,10 @@ class Sampler {
     return static_cast<double>((state * 0x2545f4914f6cdd1du) >> 11) * 0x1p-53;
   }
 
-  Sampling sampling_{0, 0, 0, 0};  // `seed` is the generator's state; zeros need no flash
+  Sampling sampling_{0, 0, 0, 0};  // `seed` is the generator's state; an object of zeros needs no flash
   std::size_t count_ = 0;
   std::int32_t tokens_[Vocabulary]{};  // the first count_ tokens may be chosen
-  float weights_[Vocabulary]{};        // of these tokens
+  float weights_[Vocabulary]{};        // of the first count_ tokens
 };
 
 }  // namespace LADON_NAMESPACE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes one text of any length. Where narrow panels are faster, short texts have separate layers with the same
-// weights (MiniLM, int8, 8 tokens, with AVX-512: 0.7 of the time).
+// Computes one text of any length. Short texts have separate layers with the same weights on targets where narrow
+// panels are faster. MiniLM (int8, AVX-512) reads 8 tokens in 0.7 of the time.
 //
 // The functions that `ladon-import` writes call run_text: docs/import.md.
 #pragma once
@@ -17,9 +17,10 @@
 
 namespace LADON_NAMESPACE {
 
-// The layers of `Stack` for short texts. They exist only if a shorter Encoder of the model computes the same: without
-// the caller's types, masks, sinks, layer_bias, or a scale by the number of tokens. DETERMINISTIC has no such layers.
-// In products that convert bfloat16 weights to floats, rows of wide panels are faster.
+// The layers of `Stack` for short texts. They exist only if an Encoder for fewer tokens computes the same. This
+// excludes the caller's types, masks, sinks, layer_bias, and a scale by the number of tokens. Deterministic builds have
+// no such layers. Products that convert bfloat16 weights to floats have none either, because rows of wide panels
+// (detail/panel/token_rows.hpp) are faster.
 template <class Stack>
 struct ShortTexts {
   static constexpr bool converts_weights =

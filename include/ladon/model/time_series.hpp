@@ -59,19 +59,17 @@ constexpr void time_series_patches(VectorView<const float, S.length> series, Mat
   }
 }
 
-// The last patch ends with the series. If `patch` does not divide the length of a series, the first patch lacks numbers
-// at its front.
+// The last patch ends with the series. If `patch` does not divide the length, the first patch lacks its first numbers.
 struct MaskedSeriesModel {
   std::size_t length = 0;  // of the longest series
   std::size_t patch = 1;
 
-  // The number of patches of a series of `numbers` numbers.
   constexpr std::size_t patches_of(std::size_t numbers) const noexcept { return (numbers + patch - 1) / patch; }
 };
 
-// Returns the mean and the deviation of the first patch with at least 3 numbers, or of the last patch if all patches
-// have fewer. The deviation is at least `least` ("tolerance" in TimesFM's config.json). Without numbers, returns 0
-// and 1. Precondition: numbers <= length.
+// Returns the mean and the deviation of the first patch with at least 3 numbers, otherwise of the last patch. The
+// deviation is at least `least` ("tolerance" in TimesFM's config.json). Without numbers, the mean is 0 and the
+// deviation 1. Precondition: numbers <= length.
 template <MaskedSeriesModel S>
 constexpr TimeSeriesScale masked_series_scale(VectorView<const float, S.length> series, std::size_t numbers,
                                               float least = 1e-6f) noexcept {
@@ -93,9 +91,9 @@ constexpr TimeSeriesScale masked_series_scale(VectorView<const float, S.length> 
   return {mean, deviation < least ? least : deviation};
 }
 
-// Writes a row for each patch to `y` [patches_of(numbers)][2 * patch]: first (number - scale.mean) / scale.deviation
-// for the numbers of the patch, then the mask of the patch. Where the patch lacks a number, the number is 0 and the
-// mask 1. Precondition: numbers <= length.
+// Writes a row for each patch to `y` [patches_of(numbers)][2 * patch]. A row has (number - scale.mean) /
+// scale.deviation for the numbers of the patch, and then the mask of the patch. A missing number is 0, and has the mask
+// 1. Precondition: numbers <= length.
 template <MaskedSeriesModel S>
 constexpr void masked_series_patches(VectorView<const float, S.length> series, std::size_t numbers,
                                      MatrixView<float, S.patches_of(S.length), 2 * S.patch> y,

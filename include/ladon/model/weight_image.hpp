@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// All weights of a model in one block of memory, an image: a file that a program maps, or an array in flash.
+// All weights of a model in one block of memory, an image. A program maps an image from a file, or has it as an array
+// in flash.
 //     write_image(weights, memory)         on the build machine
 //     Weights weights = from_image<Weights>(memory)    on the target: copies nothing but the epsilons of norms
 //
-// An image has a header of 64 bytes. If linear maps have 4-bit weights, a byte for each of them follows: 1 if the map
-// has int8 weights (Linear::int8_weight), or else 0. Then comes each tensor, in the order of `for_each_tensor`. These
-// bytes and each tensor begin at multiples of 64 bytes.
+// An image has a header of 64 bytes. A byte for each linear map of 4-bit type follows: 1 if the map has int8 weights
+// (Linear::int8_weight), otherwise 0. Then come the tensors, in the order of `for_each_tensor`. These bytes and each
+// tensor begin at multiples of 64 bytes.
 //
-// Numbers are little-endian.
+// The header, with little-endian numbers:
 //     bytes 0 to 7     "ladonimg"
 //     bytes 8 to 15    size of the image in bytes
 //     bytes 16 to 23   layout_mark<Weights>, which differs for other types of weights
@@ -28,9 +29,9 @@ namespace LADON_NAMESPACE {
 
 inline constexpr std::size_t image_alignment = detail::image_line;
 
-// Calls visit(tensor) for each tensor of `weights`, a view or the epsilon of a norm. `weights` is a linear map, a norm,
-// a view, the weights of an attention, of a layer or of a stack, an array, or a type with such members. Such a type has
-// `for_each_part(f)`, which calls f(member) for each member.
+// Calls visit(tensor) for each tensor of `weights`. A tensor is a view, or the epsilon of a norm. `weights` is a linear
+// map, a norm, a view, the weights of an attention, of a layer or of a stack, an array, or a type with such members.
+// Such a type has `for_each_part(f)`, which calls f(member) for each member.
 template <class Weights, class Visit>
 constexpr void for_each_tensor(Weights& weights, Visit&& visit) {
   detail::for_each_single_part(weights, [&]<class Part>(Part& part) {
@@ -49,7 +50,7 @@ constexpr void for_each_tensor(Weights& weights, Visit&& visit) {
   });
 }
 
-// Returns the size of the image of `weights` in bytes. Linear maps with 4 bits may have int8 weights.
+// Returns the size of the image of `weights` in bytes. Linear maps of 4-bit type may have int8 weights.
 template <class Weights>
 constexpr std::size_t image_bytes_of(Weights weights) noexcept {
   std::size_t bytes = image_alignment + detail::image_aligned(detail::int4_linears<Weights>);
@@ -57,7 +58,7 @@ constexpr std::size_t image_bytes_of(Weights weights) noexcept {
   return bytes;
 }
 
-// The size of an image in bytes, without int8 weights in linear maps with 4 bits.
+// The size of an image in bytes, if no linear map of 4-bit type has int8 weights.
 template <class Weights>
 inline constexpr std::size_t image_bytes = image_bytes_of(Weights{});
 
@@ -104,7 +105,7 @@ void write_image(const Weights& weights, std::byte* image) noexcept {
   });
 }
 
-// Whether `image` is the image of such weights, and `bytes` its size.
+// Whether `image` is an image of `Weights`, and has `bytes` bytes.
 template <class Weights>
 bool is_image(const void* image, std::size_t bytes) noexcept {
   std::uint64_t numbers[2];

@@ -5,8 +5,9 @@
 //       correction of earlier key blocks  detail/attention/softmax.hpp
 //       exponentials and weighted sum     detail/attention/values.hpp
 //
-// In passes, all exponentials precede the weighted sum. Interleaved exponentials are computed between the steps of the
-// sum's first tile, if registers have room for both (`exponentials_beside_values` in detail/target: AVX-512 with FMA).
+// "In passes" means that all exponentials of a key block precede its weighted sum. Interleaved exponentials are
+// computed between the steps of the sum's first tile. Only AVX-512 with FMA has enough registers to interleave
+// (`exponentials_beside_values` in detail/target).
 #pragma once
 
 #include <cstddef>
@@ -39,14 +40,14 @@ constexpr float sink_of(const Options& options, std::size_t head) noexcept {
   }
 }
 
-// Whether attention computes with integers. All features of a value share one exponent, so small features lose
-// precision; with int8 weights, the output projection has a larger error of the same kind.
+// Whether attention computes with integers (detail/cortex_m/m0_attention.hpp), which lose precision in small features.
+// With int8 weights, the output projection has a larger error of the same kind.
 template <class Weights, class Vectors>
 inline constexpr bool uses_block_floats = Vectors::uses_block_floats && precision::is_int8<typename Weights::Precision>;
 template <class Vectors>
 inline constexpr bool uses_block_floats<void, Vectors> = false;
 
-// The form of the attention of a panel of queries with layout T. D is a description such as AttentionTypes.
+// The types and sizes of the attention of a panel of queries with layout T. D is a description such as AttentionTypes.
 template <class D, class Simd, PanelLayout T, std::size_t Packs, class ViewType>
 struct AttendForm {
   static constexpr Shape shape = D::shape;
@@ -76,8 +77,8 @@ struct AttendForm {
   static constexpr bool interleaves_exponentials = Vectors::exponentials_beside_values;
 };
 
-// Returns the address of the keys or values of a key block, converted to floats in block.widened if they come from a
-// bfloat16 or int8 cache. Otherwise, the result is the array of all keys or values.
+// Returns the keys or values that the kernels read. For a bfloat16 or int8 cache, returns the key block `range`,
+// converted to floats in block.widened. Otherwise, returns all keys or values.
 template <class Form, std::size_t Features>
 LADON_INLINE constexpr const float* floats_of(const typename Form::View& view, const QueryBlock& block,
                                               Range range) noexcept {
@@ -108,7 +109,7 @@ struct QueryBlockAttention {
   Range first_pack_keys;   // keys that the first pack of queries may see; used only if `halves` is true
   RunningSoftmax<Pack, Form::packs> softmax;
   Pack after[Form::packs];  // factors that multiply the weighted sums after the current key block
-  bool first_block = true;  // true until the first key block is finished
+  bool first_block = true;
 
   LADON_INLINE constexpr QueryBlockAttention(const HeadType& h, const QueryBlock& b, const BoundMask& m) noexcept
       : head(h),
@@ -122,9 +123,9 @@ struct QueryBlockAttention {
     }
   }
 
-  // The first key block begins where the panel of the first visible key begins. Key blocks end at multiples of
-  // Form::key_block, so sums over keys are rounded in the same way for any number of lanes. If no key is visible, there
-  // is one empty block, so that the kernels write an output.
+  // Key blocks end at multiples of Form::key_block, so sums over keys are rounded in the same way for any number of
+  // lanes. The first key block begins where the panel of the first visible key begins. If no key is visible, there is
+  // one empty block, so that the kernels write an output.
   LADON_INLINE constexpr void run() noexcept {
     const std::size_t first = ranges.visible.begin / BlockForm::key_width * BlockForm::key_width;
     Range keys{first, first};
@@ -146,14 +147,15 @@ struct QueryBlockAttention {
   LADON_INLINE constexpr void attend_key_block(Range keys, bool last) noexcept {
     const ScoreBlock scored{head.index, block.queries, keys};
     // The weight of a hidden key is 0, but 0 times an infinite or NaN value is NaN. If `all_values` is true, no such
-    // product can occur, and the weighted sum need not skip hidden keys. Pairs include the neighbour of the last key.
+    // product can occur, so the weighted sum adds hidden keys, too. `neighbours` includes the second key of the last
+    // pair.
     const Range neighbours{keys.begin, (keys.end + BlockForm::step - 1) / BlockForm::step * BlockForm::step};
     const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(neighbours);
     const bool in_passes = in_unit() || !all_values;
     const Range first_keys = halves && !in_passes ? Range{keys.begin, first_pack_keys.end} & keys : keys;
     score_keys(scored, first_keys.end);
     if constexpr (Form::interleaves_exponentials) {
-      // All packs of queries get the values of `first_keys`, and only the last pack gets the other values.
+      // All packs of queries add the values of `first_keys`. Only the last pack adds the other values.
       if (!in_passes) {
         return weighted_sum_of_scores<BlockForm, halves>(floats_of<Form, Form::value_width>(head.values, block, keys),
                                                          block.scores, first_keys, keys.end, softmax, first_block, last,
@@ -206,7 +208,7 @@ struct QueryBlockAttention {
   }
 };
 
-// Captures scores or weights in a separate pass, so the attention is bit-identical with and without capture.
+// Captures scores or weights in a separate pass, so a capture does not change the bits of the attention.
 template <class Form, class BoundMask, Stage G>
 constexpr void capture_scores(const Head<typename Form::View>& head, const QueryBlock& block, std::size_t active_keys,
                               const BoundMask& mask, const CaptureRows<G>& capture) noexcept {

@@ -12,7 +12,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// `extend` calls this function directly, because g++ prints all callers before the message.
+// Public functions call this function directly, because g++ prints all callers before the message.
 template <Shape S, class Mask, class Cache>
 constexpr void expect_room() noexcept {
   if constexpr (Cache::ring) {
@@ -22,14 +22,14 @@ constexpr void expect_room() noexcept {
   }
 }
 
-// How many keys before a query are visible, if the cache is a ring. A kind of layers has its own window.
+// How many keys before a query are visible in a ring. Options with a member `ring_window` have their own window.
 template <class Options>
 inline constexpr std::size_t ring_window = mask::keys_before_query<typename Options::MaskType>;
 template <class Options>
   requires requires { Options::ring_window; }
 inline constexpr std::size_t ring_window<Options> = Options::ring_window;
 
-// Returns the bound mask for new tokens. Query i has the position `past` + i. A ring stores token p in slot p % keys.
+// Returns the bound mask for `tokens` new tokens after `past` tokens. A ring stores token p in slot p % keys.
 template <class Cache, class Options>
 constexpr auto bind_behind(const Options& options, std::size_t past, std::size_t tokens) noexcept {
   if constexpr (Cache::ring) {
@@ -66,8 +66,9 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
       typename Base::Weights;
 
   // Whether `extend` projects a single token for all heads in one product, which reads weights faster from memory than
-  // a product for each head. Needs contiguous weights, and head_width == value_width, because the result is stored in
-  // the array of the heads. MultiHeadAttention::attend never does this, so that it is bit-identical to `run`.
+  // a product for each head. The result is stored in the array of the heads, so head_width must equal value_width.
+  // Weights must be contiguous. MultiHeadAttention::attend never joins heads, so that its result is bit-identical to
+  // `run`.
   static constexpr bool joins_heads_of_single_token = target::Current::streams > 1 && (Weights::heads_adjacent) &&
                                                       (shape.head_width == shape.value_width) &&
                                                       is_single_token<Simd, q> && !Base::norms_all;
@@ -97,8 +98,8 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
 
   // Appends the call's tokens to the cache, then attends to the cache.
   //
-  // With several threads, computes only the groups in `share`. cache.length and cache.not_finite_end then stay
-  // unchanged, because other threads read them. In a later phase, count_tokens updates both.
+  // With several threads, computes only the groups in `share`. cache.length and cache.not_finite_end stay unchanged,
+  // because other threads read them. count_tokens updates both in a later phase.
   template <class Call, class Cache, class CallShare = WholeCall>
   static constexpr void extend(Call call, Cache& cache, CachedScratch<shape, Vectors>& scratch,
                                CallShare share = {}) noexcept {
@@ -121,7 +122,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
       });
     }
   }
-  // Only one thread changes the cache.
+  // After `extend` with several threads, one thread updates cache.length and cache.not_finite_end.
   template <class Cache, class CallShare>
   static constexpr void count_tokens(std::size_t tokens, Cache& cache, CallShare share) noexcept {
     if constexpr (CallShare::whole) return;  // `extend` has counted the tokens
@@ -133,7 +134,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     }
     cache.length = past + tokens;
   }
-  // fill_keys and fill_values project a context and replace the cached tokens. `projected` is KeyWorkspace::projected.
+  // fill_keys and fill_values replace the cached tokens by a projected context. `projected` is KeyWorkspace::projected.
   template <class Context, class Data, class Cache>
   static constexpr void fill_keys(Context context, const Weights& w, std::size_t active, const Data& position,
                                   Cache& cache, [[maybe_unused]] float* projected) noexcept {
@@ -200,7 +201,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
         });
   }
 
-  // Like fill_keys, if the norm is over all heads.
+  // Like fill_keys, for a norm over all heads.
   template <class Context, class Data, class Cache>
   static constexpr void fill_all_keys(Context context, const Weights& w, std::size_t active, const Data& position,
                                       Cache& cache, float* projected) noexcept {
@@ -217,7 +218,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
         });
   }
 
-  // Projects keys and values of the heads in `share` from `call.x`, and appends them to the cache.
+  // Projects keys and values of the heads in `share`, and appends them to the cache.
   template <class Call, class Cache, class CallShare>
   static constexpr void append(const Call& call, Cache& cache, CachedScratch<shape, Vectors>& scratch,
                                CallShare share) noexcept {
@@ -248,7 +249,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
         });
     if constexpr (CallShare::whole) cache.length += tokens;
   }
-  // Like `append`, for a single token, in one product for all heads. `call.heads` is scratch memory.
+  // Like `append`, for a single token: one product projects all heads. `call.heads` is scratch memory.
   template <class Call, class Cache>
   static constexpr void append_one(const Call& call, Cache& cache) noexcept {
     constexpr std::size_t rows = shape.kv_heads * shape.head_width;
@@ -269,9 +270,9 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     cache.length += 1;
   }
 
-  // These functions store a panel, with the tokens `range` of the call, in head `g` of the cache. append_keys first
-  // computes norm and rotation: `norm` is the norm of each head, or nothing, because an argument costs a register. With
-  // UpdatesFinite, append_values updates cache.not_finite_end.
+  // append_keys and append_values store a panel, with the tokens `range` of the call, in head `g` of the cache.
+  // append_keys first computes norm and rotation. `norm` is the norm of each head, or is absent, because an argument
+  // takes a register. UpdatesFinite: append_values updates cache.not_finite_end.
   template <PanelLayout P, std::size_t Packs, class Data, class Cache>
   static constexpr void append_keys(std::size_t g, float* projected, Range range, const Data& position, Cache& cache,
                                     const auto&... norm) noexcept {

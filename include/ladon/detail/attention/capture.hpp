@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies the scores or the attention weights of one query block into the caller's rows. The kernels have one query in
-// each lane, and the caller has one query in each row. The code is written for small size and not for speed.
+// each lane, and the caller has one query in each row. The code is small rather than fast.
 //
 //     rows    [queries of the block][keys], row-major; each row begins `stride` floats after the previous row
 #pragma once
@@ -30,7 +30,7 @@ struct CaptureRows {
   std::size_t queries;
   std::size_t stride;
 
-  // Copies the scores `s` [keys][Width] of the keys `range`.
+  // Copies the scores `s` [keys][Width] of the keys in `range`.
   template <class Pack, std::size_t Width>
   constexpr void block(const float* s, Range range) const noexcept {
     for (std::size_t q = 0; q < queries; q += Pack::lanes) {
@@ -49,8 +49,9 @@ struct CaptureRows {
       }
     }
   }
-  // Finishes the rows of `keys` active keys. Scores are multiplied by `unit`, which converts them into natural units
-  // (run_options.hpp). Exponents become weights; `largest` [queries] has their maxima, including the sink.
+  // Finishes rows with `keys` active keys. Multiplies scores by `unit`, which converts them into natural units
+  // (run_options.hpp), or replaces them by weights. `largest` [queries] has the maximum of each row, including the
+  // sink.
   template <class Score, class Pack>
   constexpr void finish(std::size_t keys, float unit, const float* largest, float sink) const noexcept {
     constexpr float inactive = G == Stage::masked ? -std::numeric_limits<float>::infinity() : 0.0f;
@@ -58,7 +59,7 @@ struct CaptureRows {
       float* const row = rows + q * stride;
       if constexpr (G == Stage::weights) unit = to_weights<Score, Pack>(row, keys, largest[q], sink);
       for (std::size_t k = 0; k < keys; ++k) {
-        // The lowest float stays: an additive mask returns it instead of a lower sum.
+        // An additive mask returns the lowest float instead of a lower sum. The lowest float stays unchanged.
         if (row[k] != std::numeric_limits<float>::lowest()) row[k] *= unit;
       }
       for (std::size_t k = keys; k < stride; ++k) row[k] = inactive;
@@ -66,7 +67,7 @@ struct CaptureRows {
   }
 
  private:
-  // Replaces exponents by unnormalised weights. Returns the missing factor.
+  // Replaces scores by unnormalised weights. Returns the factor that normalises the weights.
   template <class Score, class Pack>
   static constexpr float to_weights(float* row, std::size_t keys, float largest, float sink) noexcept {
     constexpr std::size_t lanes = Pack::lanes;
@@ -83,7 +84,7 @@ struct CaptureRows {
     }
     return sum_of<Score>(row, keys, largest).reciprocal_sum(sink);
   }
-  // Sums the weights of a row. The order does not depend on the number of lanes.
+  // Sums the weights of a row, in an order that does not depend on the number of lanes.
   template <class Score>
   static constexpr auto sum_of(const float* row, std::size_t keys, float largest) noexcept {
     using Sums = vec::ArrayPack<16>;
@@ -95,7 +96,7 @@ struct CaptureRows {
   }
 };
 
-// Returns the capture of one query block and one head, which writes to `map` [heads][queries][keys].
+// Makes the capture of one query block and one head. `map` is [heads][queries][keys].
 template <Shape S, Stage G>
 struct CaptureMap {
   float* map;
@@ -117,7 +118,7 @@ template <Shape S>
 constexpr CaptureMap<S, Stage::weights> capture(AttentionMap<S> map) noexcept {
   return {map.data};
 }
-// Returns the same capture for a shape whose map has the same layout.
+// Returns the same capture for shape S. The maps of both shapes have the same layout.
 template <Shape S>
 constexpr NoCapture with_shape(NoCapture none) noexcept {
   return none;

@@ -7,9 +7,9 @@
 //     values   [keys][value width]                  rows of the caller
 //     scores   [Count][stride], scratch             first the scores, then the weights; one row for each query
 //
-// A score is a dot product with features in the lanes. A weighted sum has features in the lanes, too, and adds one key
-// after the other, in blocks as in values.hpp. `Count` queries share each read of keys and values. They may belong to
-// different heads of one group.
+// A score is a dot product with features in the lanes. A weighted sum also has features in the lanes, and adds one key
+// after another, in blocks of keys (values.hpp). `Count` queries share each read of keys and values. The queries may
+// belong to different heads of one group.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,8 @@ struct FewQueries {
   static constexpr std::size_t value_packs = (value_width + lanes - 1) / lanes;
   static constexpr std::size_t stride = (shape.keys + lanes - 1) / lanes * lanes;
   static constexpr std::size_t together = RowScratch<shape, typename D::Vectors>::together;
-  static constexpr std::size_t key_block = 256;                            // keys of a sum that starts at 0
-  static constexpr std::size_t sums = target::Current::single_query_sums;  // of a weighted sum, in registers
+  static constexpr std::size_t key_block = 256;                            // how many keys one sum adds, starting at 0
+  static constexpr std::size_t sums = target::Current::single_query_sums;  // how many packs of sums fit into registers
 
   struct Query {
     std::size_t head;
@@ -57,7 +57,7 @@ struct FewQueries {
       if (ranges[i].visible.begin < visible.begin) visible.begin = ranges[i].visible.begin;
       if (ranges[i].visible.end > visible.end) visible.end = ranges[i].visible.end;
     }
-    // Sums begin at multiples of key_block. Otherwise, their rounding would depend on the queries that share a call.
+    // Sums begin at multiples of key_block, so that their rounding does not depend on the queries that share a call.
     visible.begin = visible.begin / key_block * key_block;
     for (std::size_t key = visible.begin; key < visible.end; key += lanes) {
       const std::size_t keys = visible.end - key < lanes ? visible.end - key : lanes;
@@ -109,8 +109,8 @@ struct FewQueries {
     return Pack::load(score);
   }
 
-  // Masks the scores of one query, and replaces them by weights. Hidden keys get the weight -1 if the mask hides keys.
-  // Returns the factor of the weighted sum.
+  // Masks the scores of one query, and replaces them by weights. If the mask hides keys, hidden keys get the weight -1.
+  // Returns the factor that normalises the weighted sum.
   template <class BoundMask>
   static LADON_KERNEL constexpr float weights(const Query& query, const KeyRanges& ranges, Range visible,
                                               const BoundMask& mask, float* scores) noexcept {
@@ -130,8 +130,8 @@ struct FewQueries {
     return softmax.reciprocal_sum(query.sink);
   }
 
-  // Computes `Packs` packs of the outputs from feature `first` on. `values` points to this feature. Keys with the
-  // weight -1 are skipped, because 0 times an infinite or NaN value is NaN.
+  // Computes `Packs` packs of the outputs from feature `first` on. `values` points to feature `first`. Skips keys with
+  // the weight -1, because 0 times an infinite or NaN value is NaN.
   template <std::size_t Count, std::size_t Packs, bool Hides>
   static LADON_KERNEL constexpr void weighted_sum(const float* values, std::size_t first, const float* weight,
                                                   Range visible, Range unmasked, const float (&factor)[Count],

@@ -35,7 +35,7 @@ struct HeadsCall {
   const Weights& weights;
   const Options& options;
   Lengths lengths;
-  Input x;               // a view of the tokens that queries are projected from (detail/panel/product_input.hpp)
+  Input x;               // the tokens that queries are projected from: a view of detail/panel/product_input.hpp
   float* heads;          // [panels][concat width][query width]: the result, O^T of every head
   CaptureOf capture_of;  // capture_of(head, queries) returns a capture (detail/attention/capture.hpp)
 };
@@ -43,7 +43,7 @@ template <class Weights, class Options, class Input, class CaptureOf>
 HeadsCall(const Weights&, const Options&, Lengths, Input, float*, CaptureOf)
     -> HeadsCall<Weights, Options, Input, CaptureOf>;
 
-// A call whose queries and keys have their norm over all heads already: [panels][heads * head width][width].
+// A call with projected queries and keys, after a norm over all heads: [panels][heads * head width][width].
 template <class Call>
 struct CallWithProjections : Call {
   float* queries;
@@ -89,18 +89,18 @@ struct MultiHeadSteps {
   static constexpr float query_scale = ScoreFunction<shape, Score>::query_scale;
   using Norms = QueryKeyNormSteps<D, Simd>;
   static constexpr bool norms_all = Norms::all, norms_heads = Norms::heads;
-  // A norm would undo the scale, so the scale comes after the norm.
+  // A norm would undo the scale of the queries, so they are scaled after their norm.
   static constexpr float projection_scale = norms_all || norms_heads ? 1.0f : query_scale;
-  // Whether attend_all_heads projects the queries of all heads in one product. They lie in the array of the heads,
-  // where the output of a head later overwrites them. Therefore head_width must equal value_width, and all keys must
-  // fit into one key block: a second block would read overwritten queries.
+  // Whether attend_all_heads projects the queries of all heads in one product. The queries lie in the array of the
+  // heads, where the output of a head later overwrites them. Therefore head_width must equal value_width, and all keys
+  // must fit into one key block: a second block would read overwritten queries.
   static constexpr bool joins_queries = target::Current::joins_queries && shape.heads > 1 &&
                                         (Weights::heads_adjacent) && (shape.head_width == shape.value_width) &&
                                         (shape.keys <= L::block) && !is_single_token<Simd, q> && !norms_all;
 
-  // Whether the queries of a head are projected for all panels first, because each pass over int8 weights prepares the
-  // weights (prepares_weights). The queries lie in the memory of the head's output, so head_width must equal
-  // value_width.
+  // Whether attend_head projects the queries of all panels before it attends. If each pass over int8 weights prepares
+  // the weights (prepares_weights), this order needs one pass. The queries lie in the memory of the head's output, so
+  // head_width must equal value_width.
   static constexpr bool projects_all_panels_first =
       precision::is_int8<typename Weights::Precision> && shape.head_width == shape.value_width && !norms_all &&
       cortex_m::Engine<typename Vectors::Int8Element, Simd>::prepares_weights;
@@ -145,8 +145,8 @@ struct MultiHeadSteps {
     for_panels<q, last_q, shape.queries>(active, run, share);
   }
 
-  // Keys and values are projected from `context`, a view of panels. `share` holds whole groups of query heads, so no
-  // two threads project the same keys and values.
+  // Projects keys and values from `context`, a view of panels, and attends. `share` holds whole groups of query heads,
+  // so no two threads project the same keys and values.
   template <class Call, class Context, class CallShare = WholeCall>
   static constexpr void attend_all_heads(const Call& call, Context context, HeadScratch<shape, Vectors>& scratch,
                                          CallShare share = {}) noexcept {
@@ -234,7 +234,7 @@ struct MultiHeadSteps {
                                               StoreProjected<k.width()>{out + first * out_stride, out_stride});
         });
   }
-  // `normed`: the weights and the number of a head whose keys have a norm, or nothing.
+  // `normed`: the weights and the number of the head if each head has a norm, otherwise nothing.
   template <class W, class Context, class Data>
   static constexpr void project_keys(const W& w, Context context, std::size_t active, const Data& position, float* out,
                                      const auto&... normed) noexcept {
@@ -251,7 +251,7 @@ struct MultiHeadSteps {
       Norms::template project_all<false>(call.weights, call.x, call.lengths.longer(), call.keys, share);
   }
 
-  // Replaces keys and values by words and returns true, if integers can represent all active tokens.
+  // If integers can represent all active tokens, replaces keys and values by words and returns true.
   static constexpr bool to_words([[maybe_unused]] float* keys, [[maybe_unused]] float* values,
                                  [[maybe_unused]] std::size_t active) noexcept {
     if constexpr (may_use_words) {
@@ -324,8 +324,8 @@ struct MultiHeadSteps {
         Epilogue<P.width()>{out, shape.concat_width() * q.width(), {projection_scale}});
   }
 
-  // Computes all active queries in one query head, block by block: projects (or copies) them, rotates them, and
-  // attends. Projected: the queries of all heads are projected already.
+  // Computes the attention of all active queries in one query head, one query block after another. Projected: the
+  // queries are projected already.
   template <bool Projected, class View>
   static constexpr void attend_head(const auto& call, const auto& bound, const Head<View>& head,
                                     auto& scratch) noexcept {

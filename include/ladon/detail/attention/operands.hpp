@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operands of the attention kernels, and how they are prepared: rounded to pairs of bfloat16 numbers, and rotated.
+// The operands of the attention kernels. Functions round them to pairs of bfloat16 numbers, and rotate them.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ namespace LADON_NAMESPACE::detail {
 using mask::KeyRanges;
 using mask::ScoreBlock;
 
-// Converts q . k into an exponent of two, because the softmax has powers of two. query_scale multiplies each query.
+// Converts q . k into an exponent of two, because the softmax computes powers of two. query_scale multiplies each
+// query.
 //     without softcap   query_scale = scale * log2(e)     exponent(product) = product
 //     with softcap      query_scale = scale / softcap     exponent(product) = tanh(product) * softcap * log2(e)
 template <Shape S, class Score>
@@ -52,8 +53,8 @@ struct KeysAndValues {
   View keys;           // K^T [panels][head width][key width]
   View values;         // V^T [panels][value width][key width]
   bool values_finite;  // whether no value is infinite or NaN
-  // Whether keys and values are words (detail/cortex_m/m0_attention.hpp). Alignment makes copies 20 bytes smaller on
-  // M0+.
+  // Whether keys and values are words (detail/cortex_m/m0_attention.hpp). With this alignment, code that copies the
+  // struct is 20 bytes smaller on M0+.
   alignas(4) bool words = false;
 };
 template <class View>
@@ -68,14 +69,14 @@ struct QueryHeads : KeysAndValues<View> {
 template <class View = const float*>
 using Head = QueryHeads<View, 1>;
 
-// The queries of one panel, and the memory for their attention in one head. With a single query, the arrays of several
-// heads may lie one after the other; the scores of a head have room for all panels of keys.
+// The queries of one panel, and the memory for their attention in one head. With a single query, each array may hold
+// several heads, one after another. The scores of each head then have room for all panels of keys.
 struct QueryBlock {
   const float* query;  // Q^T [head width][query width], scaled by ScoreFunction::query_scale, or its pairs
-  Range queries;       // indices of the queries
+  Range queries;
   float* scores;       // scratch [keys of a key block][query width]: first the scores S^T, then the weights P^T
   float* out;          // O^T [value width][query width]: the output
-  float* widened;      // scratch: keys, then values, of a key block as floats; only for a bfloat16 or int8 cache
+  float* widened;      // scratch for floats of a key block from a bfloat16 or int8 cache: first keys, then values
   bool words = false;  // whether keys and values are words (detail/cortex_m/m0_attention.hpp)
 };
 
@@ -97,14 +98,14 @@ struct AttentionTypes {
 //     rows       floats in rows instead of panels: K [keys][head width], V [keys][value width]
 enum class Numbers { floats, pairs, integers, widened, rows };
 
-// Whether a matrix unit multiplies pairs of these sizes: whole tiles of keys and values. Queries may have any number of
-// lanes that fits, so the test uses the lanes of keys.
+// Whether a matrix unit multiplies pairs of these sizes, in whole tiles of keys and values. Queries may have any number
+// of lanes that fits, so the test uses the lanes of keys.
 template <class Unit, std::size_t KeyWidth, std::size_t HeadWidth, std::size_t ValueWidth>
 inline constexpr bool attends_in_unit =
     Unit::template fits<BFloat16, HeadWidth, KeyWidth / 2> && KeyWidth == 2 * Unit::rows &&
     KeyWidth * sizeof(BFloat16) == Unit::row_bytes && ValueWidth % Unit::rows == 0;
 
-// Kernels of a query block are compiled for these sizes, not for numbers of queries and keys.
+// The kernels of a query block are compiled for these sizes. The numbers of queries and keys are arguments at run time.
 struct QueryBlockSizes {
   PanelLayout layout;     // of the queries
   std::size_t packs;      // that the queries fill
@@ -129,11 +130,11 @@ struct QueryBlockForm {
   static constexpr bool in_rows = Sizes.numbers == Numbers::rows;
   static constexpr bool fits_unit = uses_pairs && attends_in_unit<Unit, key_width, head_width, value_width>;
 
-  // How many features of a key one step adds to a score, and how many keys one step adds to a weighted sum.
+  // A score adds `step` features of a key at a time, and a weighted sum adds `step` keys at a time.
   static constexpr std::size_t step = uses_pairs ? 2 : 1;
   static constexpr std::size_t head_steps = (head_width + step - 1) / step;  // steps of a score
   static constexpr std::size_t panel_steps = key_width / step;               // steps of a panel of values
-  // The distances of neighbouring rows and of neighbouring steps in a tile of keys or values.
+  // In a tile of keys or values, the distance between neighbouring rows, and between neighbouring steps.
   static constexpr std::size_t key_stride = in_rows ? head_width : 1, feature_stride = in_rows ? 1 : key_width;
   static constexpr std::size_t value_stride = in_rows ? 1 : panel_steps, step_stride = in_rows ? value_width : 1;
   using Dot = EachPack<std::conditional_t<uses_pairs, vec::PairDot<Pack>, vec::FloatDot<Pack>>, Pack::lanes>;
@@ -145,7 +146,7 @@ struct QueryBlockForm {
     return uses_pairs ? Range{keys.begin / step, (keys.end + step - 1) / step} : keys;
   }
 
-  // Returns the first key in the arrays that the kernels read, for a key block that begins at `begin`.
+  // Returns the first key in the arrays that the kernels read, for a key block that begins at key `begin`.
   static constexpr std::size_t first_key(std::size_t begin) noexcept { return widened ? begin : 0; }
 };
 
@@ -161,14 +162,13 @@ struct QueryBlockForm {
 //
 // If the number of features or keys is odd, the second number of the last pair is 0.
 //
-// The sum of the softmax adds the rounded weights. Otherwise, the error would grow with the mean of the values.
+// The softmax adds the rounded weights. With unrounded weights, the error would grow with the mean of the values.
 
 // A view of the keys or the values of a head, in pairs.
 struct PairPanels {
   const float* data;
 };
 
-// A view of the keys or the values of a head, in rows.
 struct RowsView {
   const float* data;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The norms of queries and keys (QueryKeyNormKind in weights.hpp). A norm over the features of a head is computed next
-// to the rotary embedding of the head. A norm over all heads needs the projections of all heads, so project_all
-// computes them before the attention of the first head.
+// The norms of queries and keys (QueryKeyNormKind in weights.hpp). A norm over the features of one head is computed
+// next to the rotary embedding of the head. A norm over all heads needs the projections of all heads, so project_all
+// computes both before the attention of the first head.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +26,11 @@ struct QueryKeyNormSteps {
   using L = ShapeLayout<shape, typename D::Vectors>;
   static constexpr PanelLayout k = L::keys;
   static constexpr QueryKeyNormKind kind = Weights::query_key_norm;
-  // Whether the norm is over all heads, or over each head, before (first) or after (last) the rotary embedding.
+  // `all`: the norm is over all heads. `heads`: the norm is over each head, before (first) or after (last) the rotary
+  // embedding.
   static constexpr bool all = kind.over == HeadNorm::all, heads = kind.over != HeadNorm::none && !all;
   static constexpr bool first = heads && !kind.after_rotation, last = heads && !first;
 
-  // Computes the norm of the queries or keys of head `head`, in place.
   template <PanelLayout P, std::size_t Packs, class AnyNorm>
   static constexpr void norm_head(const AnyNorm& norm, std::size_t head, float* panel) noexcept {
     NormOfHead<AnyNorm, shape.head_width> own{norm};
@@ -58,8 +58,8 @@ struct QueryKeyNormSteps {
     for (std::size_t i = 0; i < Rows * P.width(); ++i) panel[i] *= scale;
   }
 
-  // Projects queries of all heads, or keys of all heads from a context with layout T, and computes their norm over all
-  // heads: `out` [panels][heads * head width][width of T].
+  // Projects the queries or the keys of all heads, and computes their norm over all heads: `out` [panels][heads * head
+  // width][width of T].
   template <bool Queries, PanelLayout T = L::queries, PanelLayout Last = L::last_queries,
             std::size_t Tokens = shape.queries, class CallShare = WholeCall>
   static constexpr void project_all(const Weights& w, auto input, std::size_t active, float* out,

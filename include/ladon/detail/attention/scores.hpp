@@ -18,7 +18,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Each query has Chains maxima, because a max instruction would otherwise wait for the previous one.
+// The maximum of each query. With Chains separate maxima, a max instruction need not wait for the previous one.
 template <class Pack, std::size_t Packs, std::size_t Chains>
 struct TileMaximum {
   Pack largest[Chains][Packs];
@@ -56,7 +56,7 @@ LADON_NOINLINE constexpr void cap(float* scores, std::size_t rows) noexcept {
 // The scores of Rows keys, from number `key` on, and all packs of queries except the first FirstPack packs. Scores of
 // key `end` and later keys are not stored. `lanes` is the mask, bound to the queries and keys (mask/policy.hpp).
 //
-// InUnit: `keys` holds products that the unit has computed, [Rows][query width], instead of keys.
+// InUnit: instead of keys, `keys` holds products [Rows][query width] that the matrix unit has computed.
 template <class Form, class Function, std::size_t Rows, std::size_t FirstPack, bool InUnit, class Lanes>
 struct ScoreTile {
   using Pack = typename Form::Pack;
@@ -69,7 +69,7 @@ struct ScoreTile {
   std::size_t end;
   float* scores;  // address of the tile's first score
 
-  // `running` has the maximum of each query so far.
+  // `running`: the maximum of each query so far, which is updated.
   template <class Query>
   LADON_INLINE constexpr void compute(const float* keys, const Query& query, bool unmasked,
                                       Pack* running) const noexcept {
@@ -104,7 +104,7 @@ struct ScoreTile {
                                               const block_floats::Queries<Form::head_width>& query) noexcept {
     multiply(products, keys, query.floats());
   }
-  // Without an FPU, unrolled loops are hardly faster.
+  // Loops stay rolled, because without an FPU, unrolled loops are hardly faster.
   template <class Query>
   LADON_INLINE void compute_with_integers(const float* keys, const Query& query, bool unmasked,
                                           Pack* running) const noexcept {
@@ -153,7 +153,7 @@ struct ScoreTile {
   }
 };
 
-// A tile for at most four remaining keys has only four rows: int8 (36,64,4) takes 7% less time (Zen 5).
+// A tile for the last four keys or fewer has four rows: int8 (36,64,4) takes 7% less time (Zen 5).
 inline constexpr std::size_t last_rows = 4;
 
 // Computes the products of a panel of keys, K [key width][head width / 2], and all queries: [key width][query width].
@@ -171,8 +171,8 @@ LADON_INLINE const float* products_in_unit(const float* keys, const float* query
 
 // `keys` points to the panel of key Form::first_key(scored.keys.begin). Every query sees every key in `unmasked`.
 //
-// Halves: the first pack of queries sees no key from `first_pack_end` on. If the second half of a panel of keys lies
-// behind `first_pack_end`, it has no scores for the first pack.
+// Halves: the first pack of queries sees no key from `first_pack_end` on. If the second half of a panel of keys begins
+// there or later, only the second pack gets scores.
 template <class Form, class Function, bool Halves = false, bool InUnit = false, class BoundMask>
 LADON_INLINE constexpr void score_tiles(const QueryBlock& block, const ScoreBlock& scored, const float* keys,
                                         Range unmasked, const BoundMask& mask,
@@ -193,7 +193,7 @@ LADON_INLINE constexpr void score_tiles(const QueryBlock& block, const ScoreBloc
   for (std::size_t base = range.begin; base < range.end; base += key_width) {
     const float* panel = keys + (base - Form::first_key(range.begin)) * Form::head_steps;
     constexpr std::size_t row_stride = InUnit ? query_width : Form::key_stride;
-    // Tiles compute whole panels, but the array ends with the last key.
+    // Tiles read whole panels, but the caller's array ends with the last key, so the last panel is copied.
     [[maybe_unused]] float last[Form::in_rows ? key_width * Form::head_width : 1];
     if constexpr (Form::in_rows) {
       if (range.end - base < key_width) {
@@ -243,7 +243,7 @@ LADON_NOINLINE void scores_in_unit(const QueryBlock& block, const ScoreBlock& sc
   Form::Unit::end();
 }
 
-// `scores` inlines score_tiles instead if tiles leave half of the registers to the surrounding code (inlines_product).
+// `scores` inlines score_tiles instead if the queries fill one pack and a panel of keys is small.
 template <class Form, class Function, bool Halves = false, class BoundMask>
 LADON_PRODUCT constexpr void separate_scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys,
                                              Range LADON_ARGUMENT unmasked, const BoundMask& mask,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the attention of a single query in one head, or in several heads of a group. Each lane has one key, so a sum
-// over keys has a partial sum in each lane. Partial sums are added once, at the end.
+// Computes the attention of a single query in one head, or in several heads of a group. Each lane has one key, so each
+// lane has a partial sum over keys. Partial sums are added once, at the end.
 //     query   [heads][head width]        scores  [heads][keys], scratch        out  [heads][value width]
 //
-// Heads of a group share keys and values, so each pack of them is loaded once for all these heads. The order of
-// addition within a head does not depend on the number of heads. Sums over keys are computed in blocks of keys, as in
-// values.hpp. If keys or values are too large for the L1 cache, some targets read them in several streams
+// Heads of a group share keys and values, so each pack of keys or values is loaded once for all these heads. The order
+// of addition within a head does not depend on the number of heads. Sums over keys are computed in blocks of keys
+// (values.hpp). If keys or values exceed the L1 cache, some targets read them in several streams
 // (detail/product/single.hpp).
 #pragma once
 
@@ -25,13 +25,13 @@ namespace LADON_NAMESPACE::detail {
 template <class View>
 using ElementOf = std::remove_cvref_t<decltype(*elements(View{}))>;
 
-// How many keys share a sum that starts at 0.
+// How many keys one sum adds, starting at 0.
 template <class Form>
 inline constexpr std::size_t single_block = 256 * Form::KeyPack::lanes;
 
-// Computes the products q . k of one query in each of Heads heads, for Packs packs of keys in each of Streams panels,
-// `distance` elements apart. product[h * Streams * Packs + i] belongs to head h and pack i, and is the sum of Sums
-// partial sums (1 or 4), which hide the latency of a multiply-add.
+// Computes the products q . k of one query in each of Heads heads. The keys are Packs packs in each of Streams panels,
+// which lie `distance` elements apart. `product` is [Heads][Streams][Packs]. Each product is the sum of Sums partial
+// sums (1 or 4), which hide the latency of a multiply-add.
 template <class Form, std::size_t Heads, std::size_t Streams, std::size_t Packs, std::size_t Sums>
 LADON_INLINE constexpr void key_products(const ElementOf<typename Form::View>* keys, std::size_t distance,
                                          const float* query,
@@ -76,7 +76,7 @@ constexpr void mask_keys(const BoundMask& mask, const ScoreBlock& scored, float*
   }
 }
 
-// Masks the scores of the panel that begins at key `base`. Returns the maximum of `largest` and the scores.
+// Masks the scores of the panel that begins at key `base`. Returns the maximum of `largest` and these scores.
 template <class Form, class BoundMask>
 LADON_INLINE constexpr auto mask_panel(std::size_t head, const KeyRanges& ranges, const BoundMask& mask,
                                        std::size_t base, float* scores, typename Form::KeyPack largest) noexcept {
@@ -92,8 +92,8 @@ LADON_INLINE constexpr auto mask_panel(std::size_t head, const KeyRanges& ranges
   return largest;
 }
 
-// With several heads, halves `most`, a number of items (streams, rows or packs of keys), until `sums` packs for each
-// item and head fit into registers (single_query_sums in detail/target).
+// Returns how many items (streams, rows or packs of keys) fit into registers, at most `most`. Each item has `sums`
+// packs for each head (single_query_sums in detail/target). With one head, returns `most`.
 constexpr std::size_t fitting_registers(std::size_t most, std::size_t heads, std::size_t sums) noexcept {
   while (heads > 1 && most > 1 && most * heads * sums > target::Current::single_query_sums) most /= 2;
   return most;
@@ -109,7 +109,7 @@ LADON_KERNEL constexpr void single_query_scores(const QueryHeads<typename Form::
                         panel_size = width * Form::head_width;
   const std::size_t start = ranges.visible.begin / width * width;
   const std::size_t panels = ranges.visible.end > start ? (ranges.visible.end - start + width - 1) / width : 0;
-  // Scores N panels with the numbers `panel` + i * `distance`. Each product is the sum of Sums partial sums.
+  // Computes the scores of panels `panel` + i * `distance`, for i < N. Each product is the sum of Sums partial sums.
   const auto score_panels = [&]<std::size_t N, std::size_t Sums>(std::size_t panel,
                                                                  std::size_t distance) LADON_INLINE_LAMBDA {
     constexpr std::size_t packs = Heads == 1 && Sums > 1 ? 1 : fitting_registers(Form::key_packs, Heads, N * Sums);
@@ -146,9 +146,9 @@ LADON_KERNEL constexpr void single_query_scores(const QueryHeads<typename Form::
   }
 }
 
-// Adds value[row][key] * p[h][key] to sum[row * Heads + h] for each row and head. Keys fill `panels` whole panels in
-// each of Streams streams, which begin `distance` panels apart. Weights of heads begin `stride` floats apart. Selected:
-// keys with the weight -1 are skipped. With an int8 cache, weights are multiplied by the scales of the values.
+// Adds value[row][key] * p[h][key] to sum[row * Heads + h] for each row and head. Each stream has `panels` whole panels
+// of keys, and streams begin `distance` panels apart. Weights of heads begin `stride` floats apart. Selected: keys with
+// the weight -1 are skipped. With an int8 cache, weights are multiplied by the scales of the values.
 template <class Form, std::size_t Heads, std::size_t Streams, bool Selected>
 LADON_KERNEL constexpr void weighted_sum_of_streams(typename Form::View values, const float* p, std::size_t panels,
                                                     std::size_t distance,
@@ -191,9 +191,9 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(typename Form::View values, 
   }
 }
 
-// Adds value[row][key] * p[h][key] to sum[h * Rows + row - first_row] for Rows rows from `first_row` on and each key of
-// `keys`, which begins at the first key of a pack. The first weight in `p` belongs to key `start`. Keys outside
-// `visible` are skipped, and with Selected also keys with the weight -1.
+// Adds value[row][key] * p[h][key] to sum[h * Rows + row - first_row], for Rows rows from `first_row` on. `keys` begins
+// at the first key of a pack. `p` begins with the weight of key `start`. Skips keys outside `visible`. Selected: also
+// skips keys with the weight -1.
 template <class Form, std::size_t Heads, std::size_t Rows, bool Selected, std::size_t Sums>
 LADON_INLINE constexpr void add_weighted_keys(const typename Form::View& values, std::size_t first_row, const float* p,
                                               std::size_t start, Range keys, Range visible,
@@ -232,8 +232,8 @@ LADON_INLINE constexpr void add_weighted_keys(const typename Form::View& values,
 
 // Computes out[h][row] = factor[h] * (sum of value[row][key] * p[h][key] over the visible keys).
 //
-// Streams add panels that lie completely in the visible range, and add_weighted_keys adds all other keys. A hidden
-// value never changes the bits of `out`: the order of addition does not depend on Selected.
+// Streams add panels that lie completely in the visible range, and add_weighted_keys adds all other keys. The order of
+// addition does not depend on Selected, so a hidden value never changes the bits of `out`.
 template <class Form, bool Selected, std::size_t Streams, std::size_t Heads>
 LADON_KERNEL constexpr void single_query_weighted_sum(typename Form::View values, const float* p, Range visible,
                                                       const float (&factor)[Heads], float* out) noexcept {
@@ -301,8 +301,8 @@ LADON_KERNEL constexpr void single_query_weighted_sum(typename Form::View values
   });
 }
 
-// Computes the output of a single query in several heads. Selected is true if the mask hides keys and a value may be
-// infinite or NaN: hidden keys are skipped, because 0 times such a value is NaN.
+// Computes the output of a single query in several heads. Selected: hidden keys are skipped, because the mask hides
+// keys and a value may be infinite or NaN. 0 times such a value is NaN.
 template <class Form, bool Selected, std::size_t Heads, class BoundMask>
 constexpr void attend_values(const QueryHeads<typename Form::View, Heads>& heads, const QueryBlock& block,
                              const BoundMask& mask) noexcept {

@@ -2,8 +2,8 @@
 // The online softmax (Milakov and Gimelshein, arXiv 1805.02867) over scores [keys][queries] in key blocks. If a key
 // block raises the maximum of a query, the query's sums over earlier key blocks are multiplied by a correction.
 //
-// If a query sees no key, its maximum stays -inf. The kernels then subtract 0, so that every weight is 0, and replace
-// the sum 0 by 1 before the division.
+// If a query sees no key, its maximum stays -inf. The kernels then subtract 0, so that every weight is 0, and divide by
+// 1 instead of the sum 0.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ template <class Pack, std::size_t Packs>
 struct RunningSoftmax {
   Pack maximum[Packs];
   Pack sum[Packs];
-  Pack correction[Packs];  // factors that convert the sums of the earlier key blocks to the new maximum
+  Pack correction[Packs];  // factors that adapt the sums of earlier key blocks to the new maximum
 
-  // `sink` is the attention sink of the head (score.hpp), or -inf, which changes nothing.
+  // `sink` is the attention sink of the head (score.hpp), or -inf, which has no effect.
   constexpr explicit RunningSoftmax(float sink) noexcept {
     for (std::size_t v = 0; v < Packs; ++v) {
       maximum[v] = Pack::broadcast(sink);
@@ -31,8 +31,8 @@ struct RunningSoftmax {
     }
   }
 
-  // Begins a key block. `maximum`, but not `before`, includes its scores. Only: there is a single key block and no
-  // sink, so nothing is corrected. Without LADON_UNROLL, g++ calls memcpy (RISC-V, 16,32,4: 1.7% more instructions).
+  // Begins a key block. `maximum` includes its scores, and `before` does not. Only: there is a single key block and no
+  // sink, so nothing is corrected. Without unrolling, g++ calls memcpy (RISC-V, 16,32,4: 1.7% more instructions).
   template <bool Only>
   LADON_INLINE constexpr void begin(const Pack (&before)[Packs]) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
@@ -47,11 +47,11 @@ struct RunningSoftmax {
     }
   }
 
-  // Replaces each score s of `scores` [keys][Width] by the weight 2^(s - maximum), and adds the sum of the weights to
-  // `sum`, as in values.hpp. `Chains` packs are computed side by side, to hide latency.
+  // Replaces each score s of `scores` [keys][Width] by the weight 2^(s - maximum). Adds the sum of these weights to
+  // `sum`. `Chains` packs are computed side by side, to hide latency.
   //
-  // A separate function if the queries fill several packs (64,128,4: 91% of peak, inlined: 88%). With one pack,
-  // inlining is faster (16,32,4: 69%, separate: 61%; AVX-512, g++).
+  // If the queries fill several packs, this is a separate function (64,128,4: 91% of peak, inlined: 88%). With one
+  // pack, inlining is faster (16,32,4: 69%, separate: 61%; AVX-512, g++).
   template <std::size_t Width, std::size_t Chains, bool BlockFloats = false, bool Pairs = false>
   LADON_NOINLINE constexpr void exponentials(float* scores, std::size_t keys) noexcept {
     to_weights<Width, Chains, BlockFloats, Pairs>(scores, keys);
@@ -62,9 +62,9 @@ struct RunningSoftmax {
     to_weights<Width, Chains, BlockFloats, Pairs>(scores, keys);
   }
 
-  // `exponentials` and the next two functions can also round weights to bfloat16, in pairs of neighbouring keys: [(keys
-  // + 1) / 2][Width] (operands.hpp). weights_of_step computes one key, or a pair of keys, and adds to `total`. A tile
-  // calls this function between steps and needs all registers, so `shift_` is read from memory for each key.
+  // Pairs: `exponentials` and the next two functions round weights to pairs of bfloat16 numbers (operands.hpp).
+  // weights_of_step computes the weights of one key, or of a pair of keys, and adds them to `total`. A tile calls this
+  // function between steps and needs all registers, so `shift_` is read from memory in each step.
   template <std::size_t Width, bool Pairs>
   LADON_INLINE constexpr void weights_of_step(const float* scores, float* weights,
                                               Pack (&total)[Packs]) const noexcept {
@@ -77,7 +77,7 @@ struct RunningSoftmax {
       weights_together<Width, 1, false>(scores, weights, shift, total);
     }
   }
-  // Computes `count` steps from step `first` on, for the last pack of queries only.
+  // Computes the weights of `count` steps from step `first` on, for the last pack of queries only.
   template <std::size_t Width, bool Pairs>
   LADON_INLINE constexpr void weights_of_last_pack(float* scores, std::size_t first, std::size_t count,
                                                    Pack (&total)[Packs]) const noexcept {
@@ -98,7 +98,7 @@ struct RunningSoftmax {
     return one / blend(sum[v] == Pack::broadcast(0.0f), one, sum[v]);
   }
 
-  // Sets `after` to the factors of the weighted sums: 1 / sum after the last key block, 1 after every other.
+  // Sets `after` to the factors of the weighted sums: 1 / sum after the last key block, 1 after earlier blocks.
   LADON_INLINE constexpr void multipliers(bool last, Pack (&after)[Packs]) const noexcept {
     for (std::size_t v = 0; v < Packs; ++v) after[v] = last ? reciprocal_sum(v) : Pack::broadcast(1.0f);
   }
@@ -143,7 +143,7 @@ struct RunningSoftmax {
     total = total + p;
     p.store(score);
   }
-  // Computes the weights of Count keys, or pairs of keys, and N packs side by side, to hide latency.
+  // Computes the weights of Count keys, or pairs of keys, in N packs of queries side by side, to hide latency.
   template <std::size_t Width, std::size_t Count, bool Pairs, std::size_t N = Packs>
   static LADON_INLINE constexpr void weights_together(const float* scores, float* weights, const Pack* largest,
                                                       Pack* total) noexcept {
@@ -178,7 +178,7 @@ struct SingleQuerySoftmax {
     const float maximum = reduce_max(largest);
     shift = maximum == -std::numeric_limits<float>::infinity() ? 0.0f : maximum;
   }
-  // Replaces each score s by the weight 2^(s - shift). Mark: hidden keys (score -inf) get -1.
+  // Replaces each score s by the weight 2^(s - shift). Mark: hidden keys (score -inf) get the weight -1.
   template <bool Mark, std::size_t SumBlock>
   constexpr void exponentials(float* scores, std::size_t count) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());

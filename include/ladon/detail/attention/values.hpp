@@ -6,7 +6,7 @@
 //     out     O^T [value width][query width]          multiplied by factors before and after the addition (Rescale)
 //
 // The sum of a key block starts at 0, so that rounding errors do not grow with the number of keys. With 5,000 keys and
-// values of mean 1, the relative RMS error is 1.5e-7 (one sum: 2.2e-6).
+// values of mean 1, the relative RMS error is 1.5e-7 (a single sum of all keys: 2.2e-6).
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct NoInterleavedWork {
   constexpr void end() noexcept {}
 };
 
-// Between the steps of a tile, computes the weights (exponentials of the scores), `keys_ahead` steps before the tile
+// Computes the weights (exponentials of the scores) between the steps of a tile, `keys_ahead` steps before the tile
 // uses them. After the last key, `end` adds the sums of the weights to softmax.sum and sets `after`.
 template <class Form>
 struct InterleavedExponentials {
@@ -65,10 +65,10 @@ struct InterleavedExponentials {
   }
 };
 
-// Computes Rows rows of O^T. `values` and `sums` point to the first of them. All packs of queries get the values of the
-// keys in `range`. Only the last pack also gets those from `range.end` to `last_pack_end` - 1. `work` is called between
-// the steps of the tile. If values are pairs, ranges count pairs of keys (QueryBlockForm::steps_of). `start` has the
-// sums of earlier keys [Rows][query width], or is null.
+// Computes Rows rows of O^T. `values` and `sums` point to the first of these rows. All packs of queries add the keys in
+// `range`. Only the last pack also adds the keys from `range.end` to `last_pack_end` - 1. If values are pairs, ranges
+// count pairs of keys (QueryBlockForm::steps_of). `work` is called between the steps of the tile. `start` has the sums
+// of earlier keys [Rows][query width], or is null.
 template <class Form, std::size_t Rows, class Work>
 LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* p, Range range,
                                               Rescale<typename Form::Pack, Form::packs> rescale, float* sums, Work work,
@@ -143,7 +143,7 @@ LADON_KERNEL constexpr void weighted_sum(const float* values, const float* p, Ra
   });
 }
 
-// Like weighted_sum, but a matrix unit adds the values of whole panels. `range` begins with a panel.
+// Like weighted_sum, but a matrix unit adds the whole panels. `range` begins with a panel.
 template <class Form>
 LADON_NOINLINE void weighted_sum_in_unit(const float* values, const float* p, Range range,
                                          Rescale<typename Form::Pack, Form::packs> rescale, float* out) noexcept {
@@ -172,11 +172,12 @@ LADON_NOINLINE void weighted_sum_in_unit(const float* values, const float* p, Ra
   Unit::end();
 }
 
-// Computes the weighted sum of a key block from scores. Exponentials replace the scores during the first tile, which
-// has the fewest rows and leaves registers free. Halves: only the last pack of queries sees the keys from `range.end`
-// to `last_pack_end` - 1.
+// Computes the weighted sum of a key block from scores. The exponentials replace the scores during the first tile,
+// which has the fewest rows and leaves registers free. Halves: only the last pack of queries sees the keys from
+// `range.end` to `last_pack_end` - 1.
 //
-// Inlined, g++ would spill the accumulators of the first tile (91.3% -> 88.6% of peak at 512,256,8 on Zen 5).
+// A separate function: inlined, g++ spills the accumulators of the first tile (91.3% -> 88.6% of peak at 512,256,8 on
+// Zen 5).
 template <class Form, bool Halves>
 LADON_NOINLINE constexpr void weighted_sum_of_scores(const float* values, float* scores, Range range,
                                                      std::size_t last_pack_end,
@@ -198,7 +199,7 @@ LADON_NOINLINE constexpr void weighted_sum_of_scores(const float* values, float*
 }
 
 // For the rare case that a value may be infinite or NaN and a key is hidden: a lane adds a value only if its query sees
-// the key. The order of addition is that of weighted_sum without a matrix unit.
+// the key. The order of addition equals that of weighted_sum without a matrix unit.
 template <class Form, class BoundMask>
 LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const float* p, const ScoreBlock& scored,
                                                     Rescale<typename Form::Pack, Form::packs> rescale,
@@ -235,8 +236,8 @@ LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const f
   }
 }
 
-// Returns whether all values of the first `keys` keys are finite: otherwise, the sum of x * 0 is NaN. Pairs: values
-// must stay finite after round_values; some above 3.39e38 fail although they stay finite.
+// Returns whether all values of the first `keys` keys are finite. If not, the sum of x * 0 is NaN. Pairs: values must
+// stay finite after round_values. Some values above 3.39e38 fail although they would stay finite.
 template <class Pack, std::size_t KeyWidth, std::size_t ValueWidth, bool Pairs = false>
 constexpr bool all_finite(const float* values, std::size_t keys) noexcept {
   Pack zeros = Pack::broadcast(0.0f);

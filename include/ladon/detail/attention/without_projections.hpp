@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention without projections (attention.hpp). The queries of each head and panel are converted into panels, and the
-// outputs back into rows. Keys and values are read in the caller's rows. On targets without FewQueries, and if keys are
+// Attention without projections (attention.hpp). The queries of each head are converted into panels, and the outputs
+// back into rows. Keys and values are read in the caller's rows. On targets without FewQueries, and if keys are
 // rotated, keys and values of each group become panels first. A few queries have separate kernels (few_queries.hpp).
 #pragma once
 
@@ -39,8 +39,8 @@ template <Shape S, class Position, class Vectors>
 inline constexpr bool attends_rows = !Position::rotates && ShapeLayout<S, Vectors>::keys.lanes > 1 &&
                                      !LADON_DETERMINISTIC && target::Current::most_few_queries > 0;
 
-// Whether the queries of the heads of a group are computed like queries of one head: without a mask, they see the same
-// keys. Heads with enough queries for all lanes gain nothing.
+// Whether the queries of a group's heads are computed like queries of one head, which is possible because without a
+// mask, they see the same keys. If the queries of a head fill all lanes, merging gains nothing.
 template <Shape S, class Mask, class Score, class Position, class Vectors>
 inline constexpr bool merges_heads =
     std::is_same_v<Mask, mask::Unmasked> && !Score::sinks && attends_rows<S, Position, Vectors> &&
@@ -79,7 +79,6 @@ struct AttentionSteps {
     if constexpr (reads_rows) return workspace.scratch.scores_of_few.data;
     return nullptr;
   }
-  // Returns keys and values of group `g`.
   template <class Call>
   static constexpr typename Few::Rows rows_of(const Call& call, std::size_t g) noexcept {
     return {call.keys + g * shape.keys * shape.head_width, call.values + g * shape.keys * shape.value_width,
@@ -110,8 +109,8 @@ struct AttentionSteps {
     }
   }
 
-  // Computes Count queries that share keys and values, from number `first` on. Numbers count the queries of `head`,
-  // then those of the next heads.
+  // Computes Count queries that share keys and values, from number `first` on. Number n is query n % q of head `head` +
+  // n / q, where q = call.lengths.queries.
   template <std::size_t Count, class Call>
   static constexpr void attend_rows(const Call& call, const typename Few::Rows& rows, std::size_t head,
                                     std::size_t first, auto& workspace) noexcept {
@@ -130,7 +129,7 @@ struct AttentionSteps {
     Few::attend(queries, scaled, rows, call.mask, call.capture_of, scores_of_few(workspace), out);
   }
 
-  // Computes the queries of `heads`, which belong to group `g`, a few at a time.
+  // Computes the queries of `heads` in group `g`, a few at a time.
   template <class Call>
   static constexpr void attend_few_queries(const Call& call, std::size_t g, Range heads, auto& workspace) noexcept {
     const auto rows = rows_of(call, g);
@@ -177,7 +176,7 @@ struct AttentionSteps {
     };
     for_panels<q, L::last_queries, shape.queries>(call.lengths.queries, attend);
   }
-  // Returns whether all values are finite: otherwise, the sum of x * 0 is NaN.
+  // Returns whether all values are finite. If not, the sum of x * 0 is NaN.
   static constexpr bool all_finite_rows(const typename Few::Rows& rows) noexcept {
     const std::size_t count = rows.active * shape.value_width;
     KeyPack zeros = KeyPack::broadcast(0.0f);

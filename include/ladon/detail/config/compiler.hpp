@@ -25,7 +25,7 @@
 #define LADON_ALWAYS_INLINE
 #endif
 #define LADON_INLINE inline LADON_ALWAYS_INLINE
-// Without noclone, g++ copies a function for each constant argument: decoding takes 9% more bytes (Cortex-M55).
+// Without noclone, g++ copies a function for each constant argument: the code of decoding grows by 9% (Cortex-M55).
 #if defined(__clang__)
 #define LADON_NOINLINE __attribute__((noinline))
 #else
@@ -33,7 +33,8 @@
 #endif
 // For functions that are called rarely, compiled for size.
 #define LADON_COLD LADON_NOINLINE __attribute__((cold))
-// For [&](std::size_t i) LADON_INLINE_LAMBDA { ... }: g++ -Os called a lambda for each multiply-add (Cortex-M7).
+// Inlines a lambda: [&](std::size_t i) LADON_INLINE_LAMBDA { ... }. g++ -Os called one for each multiply-add
+// (Cortex-M7).
 #define LADON_INLINE_LAMBDA LADON_ALWAYS_INLINE
 #else
 #define LADON_INLINE inline
@@ -49,8 +50,8 @@
 #define LADON_NO_UNIQUE_ADDRESS [[no_unique_address]]
 #endif
 
-// LADON_UNROLL unrolls a loop completely: an array that a variable indexes would stay in memory. With
-// AddressSanitizer, unrolled packs of 16 floats took g++ ten minutes to compile.
+// LADON_UNROLL unrolls a loop completely: an array that the loop variable indexes would otherwise stay in memory. With
+// AddressSanitizer, nothing is unrolled: packs of 16 floats took g++ ten minutes to compile.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define LADON_SANITIZED
@@ -67,7 +68,7 @@
 #else
 #define LADON_UNROLL
 #endif
-// Heads of loops: LADON_UNROLLED_FOR(i, 4) f(i); LADON_ROLLED_FOR is not unrolled, for small code.
+// Heads of loops, as in LADON_UNROLLED_FOR(i, 4) f(i). LADON_ROLLED_FOR is not unrolled, for small code.
 // With (i) instead of i, g++ 12 stops with an internal error. NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define LADON_FOR(pragma, i, count) pragma for (std::size_t i = 0; i < (count); ++i)
 #define LADON_UNROLLED_FOR(i, count) LADON_FOR(LADON_UNROLL, i, count)
@@ -92,7 +93,7 @@
 #if !defined(LADON_ARGUMENT)
 #define LADON_ARGUMENT
 #endif
-// A separate function has all registers. Its inlined tiles do not reload operands after each store.
+// A product is a separate function, which has all registers. Inlined tiles do not reload operands after each store.
 #if defined(LADON_SMALL)
 #define LADON_PRODUCT
 #define LADON_TILE_LAMBDA
@@ -101,8 +102,8 @@
 #define LADON_TILE_LAMBDA LADON_INLINE_LAMBDA
 #endif
 
-// Begins a function whose sums and products keep their order, whatever the program allows. Intrinsics do not keep the
-// order.
+// Begins a function whose sums and products keep their order, even if the program allows reordering. Does not act on
+// intrinsics.
 #if defined(__clang__)
 #define LADON_AS_WRITTEN _Pragma("clang fp reassociate(off)")
 #else
@@ -119,7 +120,6 @@ LADON_INLINE constexpr To bit_cast(const From& from) noexcept {
 
 namespace detail {
 
-// Reads a T at any address.
 template <class T>
 LADON_INLINE T load_as(const void* from) noexcept {
   T result;
@@ -127,8 +127,9 @@ LADON_INLINE T load_as(const void* from) noexcept {
   return result;
 }
 
-// Hides a pointer or a count. Reads of a hidden pointer cannot move ahead of a loop that needs the registers: on AVX2,
-// six biases took an accumulator's register (92 -> 74% of peak). A loop cannot be specialised for a hidden count.
+// Hides a pointer or a count from the optimiser. Reads through a hidden pointer cannot move ahead of a loop, where they
+// would take registers: on AVX2, six biases took an accumulator's register (92 -> 74% of peak). A loop cannot be
+// specialised for a hidden count.
 template <class T>
 LADON_INLINE constexpr T opaque(T value) noexcept {
 #if defined(__GNUC__) || defined(__clang__)
@@ -137,7 +138,7 @@ LADON_INLINE constexpr T opaque(T value) noexcept {
   return value;
 }
 
-// Prefetches into the L2 or L1 cache. Any address is allowed. Does nothing on targets that prefetch no weights.
+// Any address is allowed. Does nothing on targets that prefetch no weights.
 LADON_INLINE void prefetch_to_second_cache([[maybe_unused]] const void* address) noexcept {
 #if defined(__GNUC__) || defined(__clang__)
   if constexpr (target::Current::prefetched_row_floats != target::unlimited) __builtin_prefetch(address, 0, 2);
@@ -148,15 +149,15 @@ LADON_INLINE void prefetch_to_nearest_cache([[maybe_unused]] const void* address
   if constexpr (target::Current::prefetched_row_floats != target::unlimited) __builtin_prefetch(address, 0, 3);
 #endif
 }
-// Reads a byte instead of a prefetch, which WebAssembly lacks. The address must be valid: engines keep the read, which
+// WebAssembly lacks a prefetch, so this function reads a byte. The address must be valid: engines keep the read, which
 // may trap.
 LADON_INLINE void read_ahead(const void* address) noexcept {
   static_cast<void>(*static_cast<const volatile char*>(address));
 }
 
-// For several streams that read `data`, `distance` elements apart: prefetches the first lines of pages that begin
-// `ahead` to `ahead` + `bytes` bytes later. Processors prefetch only the other lines: 94 -> 111% of a plain read's
-// speed (float32 cache, Zen 4; bench/tuning-log.md, "A token at a time").
+// Prefetches for `Streams` reads of `data`, `distance` elements apart: the first lines of pages that begin `ahead` to
+// `ahead` + `bytes` bytes later. Processors prefetch only the other lines of a page. The speed grows from 94 to 111% of
+// a plain read's (float32 cache, Zen 4; bench/tuning-log.md, "A token at a time").
 inline constexpr std::size_t prefetched_page_lines = 5, prefetched_page_bytes = 4096;
 template <std::size_t Streams, class Element>
 LADON_INLINE constexpr void prefetch_page_starts_of_streams(const Element* data, [[maybe_unused]] std::size_t distance,

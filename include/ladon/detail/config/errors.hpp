@@ -17,7 +17,7 @@
 
 namespace ladon {
 
-// A string as a template argument. Both types are outside of the inline namespace, because g++ prints their names
+// A string as a template argument. Text and Because are outside the inline namespace, because g++ prints their names
 // before the message.
 template <std::size_t Size>
 struct Text {
@@ -39,7 +39,8 @@ struct Caller {
   unsigned line = 0;
 
 #if LADON_CHECKED
-  // For the initialiser of a member. If `file` is `header`, the member's file, the place is unknown.
+  // Returns the place of a call, for the initialiser of a member. A call in `header`, the file of the member, has an
+  // unknown place.
   static constexpr Caller outside(const char* header, const char* file = __builtin_FILE(),
                                   unsigned line = __builtin_LINE()) noexcept {
     const char* other = file;
@@ -141,7 +142,7 @@ concept ToConst = std::is_same_v<std::remove_pointer_t<Pointer>, const T>;
 // Overloads for wrong arguments. If a caller passes a wrong argument, the compiler prints the message:
 //     LADON_REJECT(message) f(double) LADON_REJECTED;                          a function
 //     LADON_REJECT_CONSTRUCTOR(message) Type(double LADON_REASON(message)) LADON_REJECTED;
-// clang++ prints the attribute `unavailable`. Other compilers print the signature, so the message is a part of it.
+// clang++ prints the attribute `unavailable`. Other compilers print the signature, which contains the message.
 #if defined(__clang__)
 #define LADON_REJECT(message) __attribute__((unavailable(message))) static void
 #define LADON_REJECT_CONSTRUCTOR(message) __attribute__((unavailable(message)))
@@ -154,7 +155,8 @@ concept ToConst = std::is_same_v<std::remove_pointer_t<Pointer>, const T>;
 #define LADON_REJECTED = delete
 #endif
 
-// For example LADON_REJECT_CALL(run, "x, weights, y, workspace"). Overload resolution takes an ellipsis last.
+// For example LADON_REJECT_CALL(run, "x, weights, y, workspace"). Overload resolution prefers every other function to
+// an ellipsis.
 #define LADON_REJECT_CALL(function, arguments)                         \
   LADON_REJECT("ladon: the arguments of " #function " are (" arguments \
                "), in this order: an argument is "                     \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each public header begins with this file and ends with quiet_end.hpp. In between, warnings that a program may want
-// are off: -Wfloat-equal, because equality is meant, and -Wshadow, because a global variable of the program may have
-// any name. Ladon's own tests define LADON_WARNS_OF_SHADOWS.
+// Each public header begins with this file and ends with quiet_end.hpp. In between, two warnings of a program are off:
+// -Wfloat-equal, because equality is meant, and -Wshadow, because a global variable of the program may have any name.
+// Ladon's own tests define LADON_WARNS_OF_SHADOWS.
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wfloat-equal"
@@ -14,7 +14,7 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #endif
-// A program may allow imprecise arithmetic for the code that follows a pragma. Kernels need NaN and infinity.
+// Undoes a pragma of the program that allows imprecise arithmetic: kernels need NaN and infinity.
 #if defined(__clang__) && defined(__x86_64__)
 #pragma float_control(push)
 #pragma float_control(precise, on)

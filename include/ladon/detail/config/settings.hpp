@@ -2,7 +2,7 @@
 // The settings of a build, the instruction set, and LADON_ABI, which names both.
 #pragma once
 
-// A missing header ends the compilation, but an #error does not.
+// An #error does not end the compilation, but a missing header does.
 #if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
 #error "ladon: Ladon needs C++20: compile with -std=c++20, or link the CMake target ladon::ladon"
 #include <ladon_needs_std_c++20>
@@ -18,14 +18,13 @@
 #endif
 
 // 1: results are bit-identical on all targets. Products are rounded before additions, and sums have one order. The
-// target must not widen results or flush subnormals, and the compiler must fuse nothing (vec::unfused).
+// target must not widen results or flush subnormals, and the compiler must not fuse operations (vec::unfused).
 #if !defined(LADON_DETERMINISTIC)
 #define LADON_DETERMINISTIC 0
 #endif
 
-// Rejects flags that change float arithmetic. A masked score is -inf. x + 1.5 * 2^23 - 1.5 * 2^23 rounds x to an
-// integer if the compiler keeps the order and each sum is a float. vec::in_order handles flags and pragmas without a
-// macro.
+// Rejects flags that change float arithmetic: a masked score is -inf, and x + 1.5 * 2^23 - 1.5 * 2^23 must round x to
+// an integer, which needs this order and sums of type float. vec::in_order handles flags and pragmas without a macro.
 #if defined(__FAST_MATH__) || defined(_M_FP_FAST)
 #error \
     "ladon: compile without -ffast-math (-Ofast, /fp:fast); a masked score is -inf, and the flag assumes that there is none"
@@ -46,7 +45,8 @@
     "ladon: g++ 14 and 15 break LADON_DETERMINISTIC with RISC-V V: compile with clang++ 19 or g++ 16, or without v in -march"
 #endif
 
-// Keys in a block of attention. The workspace holds a block's scores. With more keys, last bits depend on the block.
+// How many keys a block of attention has. The workspace holds a block's scores. If a call has more keys, last bits
+// depend on this number.
 #if !defined(LADON_KEY_BLOCK)
 #define LADON_KEY_BLOCK 256
 #endif
@@ -59,7 +59,7 @@
 #define LADON_CONSTANT_EVALUATION 1
 #endif
 
-// A program may define the settings above before it includes Ladon. The macros of instruction sets are 1 or 0.
+// A program may define the settings above before it includes Ladon. The macros below are 1 or 0.
 
 // Whether the compiler has __builtin_shufflevector. Without it, shuffles go through memory (detail/vec/xsimd.hpp).
 #if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
@@ -115,14 +115,13 @@
 #endif
 
 // SDOT of int8 products (detail/vec/dot_arm64.hpp). Below Armv8.2, g++ 12 lacks the intrinsics of SDOT and bfloat16.
-// Requiring atomic instructions excludes Armv8.0.
+// The macro of atomic instructions excludes Armv8.0.
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) && defined(__ARM_FEATURE_ATOMICS)
 #define LADON_ARM_DOT 1
 #else
 #define LADON_ARM_DOT 0
 #endif
 
-// SMMLA of int8 products.
 #if LADON_ARM_DOT && defined(__ARM_FEATURE_MATMUL_INT8)
 #define LADON_ARM_I8MM 1
 #else
@@ -142,14 +141,13 @@
 #define LADON_CORTEX_M 0
 #endif
 
-// An FPU of single precision.
 #if LADON_CORTEX_M && defined(__ARM_FP) && (__ARM_FP & 4)
 #define LADON_CORTEX_M_FPU 1
 #else
 #define LADON_CORTEX_M_FPU 0
 #endif
 
-// SMLAD of Cortex-M4, M7, M33 and M55 (detail/cortex_m/one_lane.hpp). Weights are loaded from any address.
+// SMLAD of Cortex-M4, M7, M33 and M55 (detail/cortex_m/one_lane.hpp), with unaligned loads of weights.
 #if LADON_CORTEX_M && defined(__ARM_FEATURE_DSP) && defined(__ARM_FEATURE_SIMD32) && \
     defined(__ARM_FEATURE_UNALIGNED) && !defined(__ARM_BIG_ENDIAN)
 #define LADON_DSP 1
@@ -171,8 +169,8 @@
 #define LADON_HELIUM 0
 #endif
 
-// The name of the instruction set. Names differ if Ladon or xsimd compiles different code. WebAssembly is tested first,
-// because Emscripten can define the macros of SSE.
+// The name of the instruction set. If Ladon or xsimd compiles different code, the name differs. WebAssembly is tested
+// first, because Emscripten can define the macros of SSE.
 #if defined(__wasm_relaxed_simd__)
 #define LADON_ISA wasm_relaxed
 #elif defined(__wasm_simd128__)
@@ -244,8 +242,8 @@
 #define LADON_ISA_BFLOAT16
 #endif
 
-// LADON_ABI is the name of the inline namespace around all of Ladon. It contains every setting that changes the code.
-// With equal names, the linker would keep one of two different functions, and an SSE2 machine could run AVX-512.
+// LADON_ABI is the name of the inline namespace around all of Ladon. The name contains every setting that changes the
+// code. Otherwise, the linker would keep one of two functions with equal names, and an SSE2 machine could run AVX-512.
 #if !defined(LADON_ABI)
 #define LADON_JOIN_AS_WRITTEN(a, b) a##b
 #define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
@@ -278,5 +276,5 @@
 #define LADON_ABI LADON_JOIN(LADON_ABI_TARGET, LADON_ABI_SETTINGS)
 #endif
 
-// For `namespace LADON_NAMESPACE::detail {`: tag tools do not see definitions in a namespace with `inline` in its name.
+// For `namespace LADON_NAMESPACE::detail {`. Tools that list symbols overlook a namespace with `inline` in its name.
 #define LADON_NAMESPACE ladon::inline LADON_ABI

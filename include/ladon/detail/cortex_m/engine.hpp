@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the engine for int8 products of microcontrollers and of other targets with packs of one lane. The functions
-// of an engine run only at run time:
+// Chooses the engine for int8 products of microcontrollers, and of other targets with packs of one lane. An engine has
+// these functions, which are called only at run time:
 //     quantise<Features, Width, Packs, FeatureBits>(panel, to, parameters, stride)
 //         Quantises the first Packs packs of a panel [Features][Width], in the engine's order. A quantised
 //         panel has `stride` integers.

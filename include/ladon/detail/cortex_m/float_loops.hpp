@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loop of the micro-kernel (detail/product/tile.hpp) in assembly: for a Cortex-M with an FPU (M4F, M7, M33),
-// with tiles of 4 rows and 4 tokens, and for Helium, with tiles of 2 or 3 rows and 8 tokens. A step is the work for one
-// value of the inner index k:
+// The inner loop of the micro-kernel (detail/product/tile.hpp) in assembly. A Cortex-M with an FPU (M4F, M7, M33) has
+// tiles of 4 rows and 4 tokens, and Helium has tiles of 2 or 3 rows and 8 tokens. A step is the work for one value of
+// the inner index k:
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0, 1, 2 ... in this order
-// The order is that of tile.hpp, so all loops give equal bits. `has_loop` says whether this file has a loop for a tile.
+// tile.hpp has the same order, so all loops give equal bits. `has_loop` says whether this file has a loop for a tile.
 #pragma once
 
 #include <cstddef>
@@ -30,10 +30,11 @@ namespace LADON_NAMESPACE::detail::assembly {
 //     q6, q7     one row of the panel
 //     s0 - s5    the sums
 //     w0 - w5    weights, in general registers
-// One instruction loads two weights: of one row for two steps, or, if the columns are contiguous, of two rows for one
-// step. Attention (64,128,4) takes 0.43 instructions per multiply-add (without this loop: 0.60, g++ 12).
+// One instruction loads two weights: if rows are contiguous, of one row for two steps; if columns are contiguous, of
+// two rows for one step. Attention (64,128,4) takes 0.43 instructions per multiply-add (without this loop: 0.60, g++
+// 12).
 
-// One step for two or three rows: loads the panel's row, and adds each weight times this row to the sums.
+// One step for two or three rows: loads the panel's row, and adds this row times each weight to the sums.
 #define LADON_HELIUM_ROW(first, second, w) \
   "vfma.f32 %q[" #first "], q6, %[" #w "]\n\tvfma.f32 %q[" #second "], q7, %[" #w "]\n\t"
 #define LADON_HELIUM_STEP_OF_2(w0, w1)                                                              \
@@ -41,8 +42,8 @@ namespace LADON_NAMESPACE::detail::assembly {
       LADON_HELIUM_ROW(s2, s3, w1)
 #define LADON_HELIUM_STEP_OF_3(w0, w1, w2) LADON_HELIUM_STEP_OF_2(w0, w1) LADON_HELIUM_ROW(s4, s5, w2)
 
-// ROWS computes two steps for contiguous rows, COLUMN one step for contiguous columns. PAIR loads the weights of the
-// first two rows and moves the pointer to the next column. A load can move it by at most 1020 bytes.
+// ROWS computes two steps for contiguous rows, and COLUMN one step for contiguous columns. PAIR loads the weights of
+// the first two rows and moves the pointer to the next column. A load can move the pointer by at most 1020 bytes.
 #define LADON_HELIUM_ROWS_OF_2                                                                          \
   "ldrd %[w0], %[w3], [%[a0]], #8\n\tldrd %[w1], %[w4], [%[a1]], #8\n\t" LADON_HELIUM_STEP_OF_2(w0, w1) \
       LADON_HELIUM_STEP_OF_2(w3, w4)
@@ -96,7 +97,7 @@ LADON_INLINE void accumulate(vec::HeliumPack (&s)[Rows][2], std::size_t fours, c
                         LADON_HELIUM_SUMS_OF_2, [a1] "+r"(a1), [w3] "=&r"(w3), [w4] "=&r"(w4));
     }
   } else {
-    const std::size_t step = bytes <= 1020 ? fours : bytes;  // only a long step needs a register of its own
+    const std::size_t step = bytes <= 1020 ? fours : bytes;  // a short step is an immediate and needs no register
     if constexpr (Rows == 3) {
       std::uint32_t w2;
       LADON_HELIUM_LOOP(LADON_HELIUM_TWICE(LADON_HELIUM_TWICE(LADON_HELIUM_COLUMN_OF_3)), LADON_HELIUM_STEP,
@@ -180,7 +181,7 @@ LADON_NOINLINE inline void along_rows(vec::ArrayPack<1> (&sum)[4][4], std::size_
   const float *a1 = a + row_stride, *a2 = a1 + row_stride, *a3 = a2 + row_stride;
   LADON_VFP_LOOP(LADON_VFP_ROWS, [a] "+r"(a), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3));
 }
-// a(r, k) = a[r + k * inner_stride]
+// As above, with a(r, k) = a[r + k * inner_stride].
 LADON_NOINLINE inline void along_columns(vec::ArrayPack<1> (&sum)[4][4], std::size_t pairs, const float* a,
                                          std::size_t inner_stride, const float* panel) noexcept {
   std::size_t step = inner_stride * sizeof(float);

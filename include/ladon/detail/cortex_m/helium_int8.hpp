@@ -13,10 +13,10 @@
 
 namespace LADON_NAMESPACE::detail::cortex_m::helium {
 
-// The arguments of sums_of_2x4. Only the rows change from tile to tile.
+// The arguments of sums_of_2x4. From tile to tile, only the rows change.
 struct SumsArguments {
   const std::int8_t *row0, *row1;
-  std::size_t gap;  // the bytes between the features of two packs
+  std::size_t gap;  // the bytes between the features of neighbouring packs
   const void* end;  // the end of the sums
   std::int32_t zeros[8];
 
@@ -36,8 +36,9 @@ struct SumsArguments {
 //     q0, q1              16 weights of each row
 //     q2, q3              16 features of a token
 //
-// 16 features take 14 instructions. Short rows, whose weights stay in registers, take 12, and 2.5 to load and store the
-// sums. A low-overhead loop would occupy lr, and leave 6 sums: a sum then takes 2 instructions instead of 1.75.
+// 16 features of four tokens take 14 instructions. Short rows keep their weights in registers and take 12 instructions,
+// plus 2.5 to load and store the sums. A low-overhead loop would occupy lr. With the 6 sums left, a sum would take 2
+// instructions instead of 1.75.
 template <std::size_t Inner>
 LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& arguments,
                                 std::int32_t (*sums)[2][4]) noexcept {
@@ -68,8 +69,8 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
   register const std::uint8_t* r1 asm("r1") = x;
   register std::int32_t(*r2)[2][4] asm("r2") = sums;
   if constexpr (rest == 0 && blocks <= 4) {
-    // During a pass over all packs, q0 - q3 hold 32 weights of each row. A second pass adds the products of the other
-    // weights.
+    // During a pass over all packs, q0 - q3 hold 32 weights of each row. A second pass adds the products of weights 32
+    // to 63.
     asm volatile(
         "push {r4-r11, lr}\n\t"
         "ldrd r3, r5, [r0]\n\t"
@@ -162,7 +163,7 @@ LADON_INLINE void sums_of_single(const std::int8_t* rows, const std::uint8_t* fe
   LADON_UNROLLED_FOR(r, Rows) sums[r] = sum[r];
 }
 
-// Packs that a tile computes before it converts its sums: 512 bytes of the stack for 2 rows.
+// How many packs a tile computes before it converts their sums: 512 bytes of the stack for 2 rows.
 inline constexpr std::size_t most_packs = 16;
 
 template <class Scale, class Bias>
@@ -170,7 +171,7 @@ LADON_INLINE Pack result(int32x4_t sums, const Scale& scale, const Bias& bias) n
   return fma(Pack{vcvtq_f32_s32(sums)}, scale, bias);
 }
 
-// -row_sum, scale and bias of each row (IntegerRows).
+// The numbers of Rows rows (IntegerRows). `row_sum` is negated.
 template <std::size_t Rows>
 struct RowNumbers {
   std::int32_t row_sum[Rows];

@@ -33,8 +33,9 @@ LADON_INLINE void store_integers(int32x4_t integers, void* to) noexcept {
   *static_cast<InMemory*>(to) = integers;
 }
 
-// The lowest and the highest feature so far, as integers: positive floats have the order of signed integers, and the
-// most negative float is the largest unsigned integer. Infinities and NaN are even larger, so they end up in a bound.
+// The lowest and the highest feature so far, compared as integers. Positive floats have the order of signed integers,
+// and the most negative float is the largest unsigned integer. Infinities and NaN exceed all finite floats, so `high`
+// or `low` keeps them.
 struct FeatureRange {
   int32x4_t high = vdupq_n_s32(0);
   uint32x4_t low = vdupq_n_u32(0x80000000u);  // -0
@@ -50,7 +51,7 @@ struct Quantisation {
   float reciprocal[4];
   std::uint32_t zero[4];
 };
-// Writes the scale and z of four tokens. If the function were inlined, g++ 12 would spill its constants for each pack.
+// Writes the scale and z of four tokens. A separate function: inlined, g++ 12 spills its constants for each pack.
 template <int FeatureBits>
 LADON_NOINLINE void quantisation_of(const FeatureRange& range, float* scales, float* zero_points,
                                     Quantisation& how) noexcept {
@@ -69,8 +70,8 @@ LADON_NOINLINE void quantisation_of(const FeatureRange& range, float* scales, fl
 //     q6, q7    the reciprocals, and z
 //     r12       round_to_low_bits
 //
-// vfmas rounds x * reciprocal + round_to_low_bits once; the lowest 16 bits are q. scale_of_range rounds the product
-// first, so s may be -129. vqmovnb and vqmovnt limit s to -128 .. 127.
+// vfmas rounds x * reciprocal + round_to_low_bits once, and its lowest 16 bits are q. scale_of_range, which computes z,
+// rounds the product first. s may therefore be -129, so vqmovnb and vqmovnt limit s to -128 .. 127.
 template <std::size_t Width>
 LADON_NOINLINE void quantise_blocks(const float* panel, std::size_t blocks, const Quantisation& how,
                                     std::uint8_t* bytes) noexcept {

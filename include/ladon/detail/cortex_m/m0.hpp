@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Int8 products on Cortex-M0+. A quantised panel holds q (detail/panel/int8_panels.hpp) in 32 bits: [features][width].
-// With 16 bits, each multiply-add would need another instruction. A tile of three rows or one row converts its weights
-// to 32 bits, on the stack: once for all panels, unless a row is too long. To save code, all products of a program
-// share `multiply`.
+// Int8 products on Cortex-M0+. A quantised panel [features][width] holds q (detail/panel/int8_panels.hpp) in 32 bits.
+// With 16 bits, each multiply-add would need another instruction. A tile has three rows or one row, and converts its
+// weights to 32 bits, on the stack. One conversion serves all panels, unless a row is too long. To save code, all
+// products of a program share `multiply`.
 #pragma once
 
 #include <cstddef>
@@ -25,15 +25,14 @@ LADON_COLD inline std::int32_t quantised_with_floats(float x, float reciprocal, 
   return vec::quantised_feature(x, reciprocal, most);
 }
 
-// `reciprocal` has the upper 16 bits of the mantissa of 1 / scale; `shift` is 284 - 8 - (the stored exponent of 1 /
-// scale).
+// `reciprocal`: the upper 16 bits of the mantissa of 1 / scale. `shift`: 284 - 8 - (the stored exponent of 1 / scale).
 struct Quantisation {
   std::uint32_t reciprocal;
   std::int32_t shift;
 };
 
 // The exact product lies between the product of the upper 16 bits of both mantissas and (1 + 2^-14) times this product.
-// If these bounds round to different integers (less than 1% of the features), floats are used.
+// If these bounds round to different integers (less than 1% of the features), the feature is quantised with floats.
 LADON_INLINE std::int32_t quantised(std::uint32_t bits, const Quantisation& how, float reciprocal,
                                     std::int32_t most) noexcept {
   const std::int32_t exponent = exponent_of(bits);
@@ -53,7 +52,7 @@ LADON_INLINE std::int32_t quantised(std::uint32_t bits, const Quantisation& how,
   return q < most ? q : most;
 }
 
-// The most converted weights of a tile: 2 KB of the stack.
+// How many converted weights a tile has at most: 2 KB of the stack.
 inline constexpr std::size_t most_words = 512;
 
 // How far a sum of Inner terms of at most 255 * 127 can be shifted left within 31 bits.
@@ -161,7 +160,7 @@ LADON_NOINLINE inline void multiply(const Product& product) noexcept {
     const std::int32_t* panel = product.in;
     float* out = product.out + (product.finish == nullptr ? 4 * row : 0);
     for (std::size_t p = 0; p < product.panels; ++p) {
-      // Hides values from g++, which would call memset, and compile the loop once for each value of `rows`.
+      // Hides `zero` and `rows` from g++, which would call memset, and compile the loop once for each value of `rows`.
       std::int32_t sums[12], zero = 0;
       asm("" : "+l"(zero), "+l"(rows));
       for (std::int32_t& sum : sums) sum = zero;

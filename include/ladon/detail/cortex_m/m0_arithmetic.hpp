@@ -96,9 +96,9 @@ struct Affine {
   ".syntax unified\n\tpush {r3-r7, lr}\n\tmov r4, r8\n\tmov r5, r9\n\tmov r6, r10\n\tmov r7, r11\n\tpush {r4-r7}\n\t"
 #define LADON_THUMB1_POP "pop {r4-r7}\n\tmov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\tpop {r3-r7, pc}"
 
-// results[4 r + t] = sums[t][r] * factors[t] * factor of row r + summand of row r
-// Precondition: Affine::takes is true for each row. Returns 0. If a factor or a result is 0, subnormal, infinite or
-// NaN, returns another number, with incomplete results.
+// results[4 r + t] = sums[t][r] * factors[t] * factor of row r + summand of row r Precondition: Affine::takes is true
+// for each row. Returns 0, or another number if a factor or a result is 0, subnormal, infinite or NaN. The results are
+// then incomplete.
 //
 // A result takes 93 instructions (126 in C++, g++ 12). The product is truncated to 31 bits, so small sums are first
 // shifted left. The error is at most 0.45 * 2^-24 * (3 |product| + |result|).
@@ -177,7 +177,8 @@ __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::in
 }
 #endif
 
-// results[t] = sums[t] * factors[t] * 2^(exponents[t] + bias - 127 - 31). Factors: positive, normal; null means 1.
+// results[t] = sums[t] * factors[t] * 2^(exponents[t] + bias - 127 - 31). Factors are positive and normal; null means
+// 1.
 template <std::size_t Count>
 LADON_NOINLINE void to_floats(const std::int32_t* sums, const std::int32_t* exponents, std::int32_t bias,
                               const float* factors, float* results) noexcept {
@@ -260,8 +261,8 @@ __attribute__((naked, noinline)) inline void add_4_tokens(const std::int32_t* /*
 // Three rows of int8 weights are packed into two rows `a` and `b` of 32-bit words, to save multiplications:
 //     a[i] = row[0][i] + 2^11 row[2][i]        b[i] = row[1][i] + 2^22 row[2][i]
 //
-// The sums S of 32 features q with |q| <= 255 have 20 bits and a sign. With the sums A and B of the packed rows, modulo
-// 2^32, and S[2] = c + 2^10 d:
+// A row's sum S[r] over 32 features q with |q| <= 255 has 20 bits and a sign. A and B are the sums of the packed rows,
+// modulo 2^32. With S[2] = c + 2^10 d:
 //     B = S[1] + 2^22 S[2]             the lower 22 bits are S[1], the upper 10 bits are c
 //     A - 2^11 c = S[0] + 2^21 d       the lower 21 bits are S[0], the upper 11 bits are d
 //
@@ -270,8 +271,8 @@ inline constexpr std::size_t packed_block = 32;
 LADON_INLINE std::int32_t packed_a(std::int32_t row0, std::int32_t row2) noexcept { return row0 + row2 * 2048; }
 LADON_INLINE std::int32_t packed_b(std::int32_t row1, std::int32_t row2) noexcept { return row1 + row2 * 4194304; }
 
-// sums[t][r] += sum over i < count of x[i][t] * row[r][i], for four tokens and three packed rows. Precondition:
-// count > 0. Eight features take 2 * 78 instructions for 96 multiply-adds, and a block 6 more for each sum.
+// sums[t][r] += sum over i < count of x[i][t] * row[r][i], for four tokens and three packed rows. Precondition: count >
+// 0. Eight features take 2 * 78 instructions for 96 multiply-adds. Each block takes 6 more for each sum.
 //     r0, r1     the addresses of the next words and of the next features
 //     r2 - r12   as in add_words
 //     stack      how many features are left and how many the block has; the address of the sums

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention with integers, for int8 weights on Cortex-M0+. A multiply-add takes more than 200 instructions with floats,
-// and 2.4 with integers. The features of a token get one common exponent, and each mantissa m is split, so that
-// products fit into 32 bits:
+// and 2.4 with integers. The features of a token get one common exponent. Each mantissa m is split, so that products
+// fit into 32 bits:
 //     m = 2^12 high + low            -2^11 <= low < 2^11
 //     m m' = 2^24 high high' + 2^12 (high low' + low high')      low low' is below the error of a float
 //
@@ -45,7 +45,7 @@ LADON_INLINE constexpr float larger(float a, float b) noexcept {
   return ordered(a) > ordered(b) ? a : b;
 }
 
-// Common exponents are stored exponents (0 to 255). With least_exponent, subnormal numbers become 0.
+// Limits of common exponents, as stored in a float (0 to 255). With least_exponent, subnormal numbers become 0.
 inline constexpr std::int32_t least_exponent = 24, most_exponent = 240;
 
 // Returns the largest stored exponent of the features, but at least least_exponent. The features are four floats apart.
@@ -58,7 +58,7 @@ LADON_NOINLINE std::int32_t token_exponent(const float* features) noexcept {
   }
   return static_cast<std::int32_t>(largest >> 24);
 }
-// Writes the exponents of a panel of floats or words. Returns how many of the first tokens fit into integers.
+// Writes the exponents of a panel of floats or words. Returns how many tokens, from the first on, fit into integers.
 template <std::size_t Features>
 LADON_NOINLINE std::size_t token_exponents(const float* panel, bool words, std::int32_t* exponents) noexcept {
   std::size_t fit = 0;
@@ -105,7 +105,7 @@ LADON_NOINLINE inline void split_token(const float* features, std::size_t count,
   }
 }
 
-// A token's exponent takes two words.
+// A token's exponent needs two words.
 template <std::size_t Width>
 inline constexpr bool has_words = Width >= 2;
 
@@ -177,7 +177,7 @@ class Queries {
   LADON_INLINE constexpr Queries(const float* query, bool words) noexcept : floats_(query), words_(words) {
     if (std::is_constant_evaluated()) return;
     usable_ = token_exponents<Width>(query, false, exponents_);
-    // The integers of all other queries stay uninitialised: `multiply` then uses floats.
+    // Other queries have no integers: `multiply` then uses floats.
     LADON_ROLLED_FOR(t, usable_) {
       split_token(query + t, Width, exponents_[t], integers_ + t, integers_ + 4 * Width + t, 4);
     }
@@ -220,7 +220,7 @@ LADON_COLD inline float exponential_of_floats(float score, float largest) noexce
   return exp2_of_nonpositive(Pack{score - largest}).lane[0];
 }
 
-// Replaces the scores s of one query, `width` floats apart, by 2^(s - largest), and returns the sum of the weights.
+// Replaces the scores s of one query, `width` floats apart, by 2^(s - largest). Returns the sum of these weights.
 LADON_NOINLINE inline float exponentials(float* scores, std::size_t width, std::size_t keys, float largest) noexcept {
   // Small scores, below 64 in magnitude, fit into a 32-bit integer as multiples of 2^-24.
   std::uint32_t bound = (127u + 6) << 24;
@@ -257,7 +257,7 @@ LADON_NOINLINE inline float exponentials(float* scores, std::size_t width, std::
   return rest == 0 ? sum : sum + rest;
 }
 
-// How many keys the weighted sum adds at a time: 1.4 KB of the stack.
+// How many keys the weighted sum adds at a time, with 1.4 KB of the stack.
 inline constexpr std::size_t step_keys = 32;
 
 // The weights of at most step_keys keys, for four queries.
@@ -328,7 +328,8 @@ struct Weights {
   }
 };
 
-// Adds the sums of one step of a key block to `out`, for one feature. `begins` and `ends` mark the first and last step.
+// Adds the sums of at most step_keys keys of a key block to `out`, for one feature. `begins` and `ends` mark the first
+// and the last sums of the block.
 template <std::size_t Count, class Rescale>
 LADON_COLD void combine(const float* sum, bool begins, const Rescale& rescale, bool ends, float* out) noexcept {
   LADON_ROLLED_FOR(t, Count) {

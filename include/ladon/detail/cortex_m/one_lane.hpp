@@ -3,12 +3,12 @@
 //
 // A quantised panel holds q (detail/panel/int8_panels.hpp) in pairs [pairs][width][2]: features in order, and 0 if a
 // feature is missing. SMLAD of the DSP extension multiplies two pairs of 16-bit integers and adds both products to a
-// sum. With DSP, SXTB16 extends weights 0 and 2 of four weights to 16 bits, and with a rotation by 8, weights 1 and 3.
-// The features of a panel then have the same order:
+// sum. SXTB16 extends weights 0 and 2 of four weights to 16 bits, or, with a rotation by 8, weights 1 and 3. With DSP,
+// the features of a panel therefore have this order:
 //     quads   [features / 4][2][width][2]   pair j of quad i holds features 4 i + j and 4 i + j + 2
 //     rest    [pairs][width][2]
 //
-// Without DSP, the loop reads each weight and each feature as an integer: TupleDot (detail/vec/dot.hpp) would join two
+// Without DSP, the loop reads each weight and each feature as an integer. TupleDot (detail/vec/dot.hpp) would join two
 // weights, and separate them again for each token.
 #pragma once
 
@@ -40,7 +40,7 @@ LADON_INLINE float to_float(const std::int32_t& integer) noexcept {
 LADON_INLINE float to_float(std::int32_t integer) noexcept { return static_cast<float>(integer); }
 #endif
 
-// Converts all sums to floats before the epilogue stores: to the compiler, a store might change the scales.
+// Converts all sums to floats before the epilogue stores, because for the compiler, a store might change the scales.
 template <class P, std::size_t R, class In>
 LADON_INLINE void finish(const auto& w, std::size_t first_row, In in, std::size_t panel,
                          const std::int32_t (*sums)[P::width], auto epilogue) noexcept {
@@ -72,7 +72,6 @@ LADON_INLINE std::int32_t add_pair(std::uint32_t a, std::uint32_t b, std::int32_
   asm("smlad %0, %1, %2, %0" : "+r"(sum) : "r"(a), "r"(b));
   return sum;
 }
-// Adds the products of a quad of features.
 template <class P, std::size_t R, std::size_t RowStride>
 LADON_INLINE void add_quad(const std::int8_t* rows, const std::int16_t* x, std::int32_t (&sums)[R][P::width]) noexcept {
   LADON_UNROLLED_FOR(r, R) {
@@ -155,7 +154,7 @@ LADON_NOINLINE inline void convert_2_rows(const std::int8_t* row0, const std::in
   }
 }
 
-// For two rows and four tokens. If First is false, adds to `sums`:
+// For two rows and four tokens, computes sums. If First is false, adds to `sums`:
 //     sums[r][t] = sum over p < pairs of (x[p][t][0] * weights[p][r][0] + x[p][t][1] * weights[p][r][1])
 // Registers of the loop:
 //     r4 - r11   the sums
@@ -209,7 +208,8 @@ LADON_NOINLINE void sums_of_2x4(const std::int16_t* x, const std::uint32_t (*wei
       : "cc", "memory");
 }
 
-// Takes 2 KB of the stack. Converting longer rows for each panel takes 0.25 more instructions per multiply-add.
+// Converted weights take 2 KB of the stack. Longer rows are converted for each panel: 0.25 more instructions per
+// multiply-add.
 inline constexpr std::size_t most_converted_features = 512;
 
 template <class P, std::size_t R>
@@ -302,7 +302,7 @@ struct Engine {
 #endif
   }
 
-  // With DSP, a tile of 3 or 4 tokens converts its weights to 16 bits; then 16 multiply-adds take 11 instructions.
+  // With DSP, a tile of 3 or 4 tokens converts its weights to 16 bits. Then 16 multiply-adds take 11 instructions.
   template <class P, class Weights, class In, class Epilogue>
   static LADON_INLINE void product(const Weights& w, In in, std::size_t panels, Epilogue epilogue) noexcept {
 #if LADON_DSP

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The activations of model.hpp, for each lane of a pack.
-//
-// A new activation needs an enumerator in model.hpp and a branch of `activate` in this file.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +11,13 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// GELU is 0 below -5.66. Without the bound -6, -inf would give NaN. A NaN stays NaN.
+// GELU is 0 below -5.66. The bound -6 prevents a NaN for x = -inf. A NaN stays NaN.
 template <class Pack>
 LADON_INLINE constexpr Pack bounded_for_gelu(const Pack& x) noexcept {
   return maximum(Pack::broadcast(-6.0f), x);
 }
 
-// Returns nothing if `F` has no branch.
+// Returns void if `F` has no branch.
 template <Activation F, class Pack>
 LADON_INLINE constexpr auto activate(const Pack& x) noexcept {
   if constexpr (F == Activation::relu) {
@@ -34,7 +32,7 @@ LADON_INLINE constexpr auto activate(const Pack& x) noexcept {
     const Pack z = bounded * fma(Pack::broadcast(-0.102943240f), bounded * bounded, Pack::broadcast(-2.30220819f));
     return bounded / (Pack::broadcast(1.0f) + exp2_of_nonpositive(z));
   } else if constexpr (F == Activation::silu) {
-    // For x <= -88.73, e^-x is infinite and the result is 0. Without the bound -105, x = -inf would give NaN.
+    // For x <= -88.73, e^-x is infinite and the result is 0. The bound -105 prevents a NaN for x = -inf.
     const Pack bounded = maximum(Pack::broadcast(-105.0f), x);
     return bounded / (Pack::broadcast(1.0f) + exp(Pack::broadcast(0.0f) - bounded));
   } else if constexpr (F == Activation::quick_gelu) {
@@ -49,14 +47,14 @@ template <Activation F>
 inline constexpr bool has_activation =
     F == Activation::xielu || !std::is_void_v<decltype(activate<F>(vec::ArrayPack<1>{}))>;
 
-// GELU comes from tables if the next product rounds the hidden features to int8 or to bfloat16.
+// If the next product rounds the hidden features to int8 or bfloat16, GELU comes from a table.
 //     gelu(x) = x / 2 + |x| g(|x|)     g(a) = erf(a / sqrt(2)) / 2
 //
 // A table has 16 polynomials of degree 3 in 3 * a - k. The segment k is the integer nearest to 3 * a. Above a = 5, g is
 // 1/2. One register holds the 16 coefficients of one degree, and one instruction looks up a coefficient for every lane.
 //
-// The absolute error of g is at most 2.3e-6 for both activations. The polynomials are minimax (Remez). Segment 15 has a
-// least-squares fit with the value 1/2 at a = 5, so gelu(x) is exactly 0 for x <= -5. Gain: bench/tuning-log.md.
+// The absolute error of g is at most 2.3e-6 for gelu and gelu_tanh. The polynomials are minimax (Remez). Segment 15 has
+// a least-squares fit with the value 1/2 at a = 5, so gelu(x) is exactly 0 for x <= -5. Gain: bench/tuning-log.md.
 template <Activation F>
 inline constexpr bool uses_gelu_table = vec::uses_exp2_table && (F == Activation::gelu || F == Activation::gelu_tanh);
 
@@ -93,8 +91,8 @@ LADON_INLINE constexpr Pack gelu_from_table(const GeluTable& table, const Pack& 
   return fma(magnitude, g, bounded * Pack::broadcast(0.5f));
 }
 
-// Rounded: the next product rounds the features, so a less accurate activation is enough. GELU computes each step for
-// all packs before the next step, because each instruction of erf waits for the previous one.
+// Rounded: the next product rounds the features, so a less accurate activation is enough. Without a table, GELU
+// computes each step for all packs before the next step, because each instruction of erf waits for the previous one.
 template <Activation F, bool Rounded, class Pack, std::size_t N>
 LADON_INLINE constexpr void activate_hidden(Pack (&x)[N]) noexcept {
   if constexpr (Rounded && uses_gelu_table<F>) {
@@ -113,12 +111,12 @@ LADON_INLINE constexpr void activate_hidden(Pack (&x)[N]) noexcept {
   }
 }
 
-// A product applies this function object to each sum before it is stored (detail/product/epilogue.hpp).
+// A product applies this function object to each sum before the sum is stored (detail/product/epilogue.hpp).
 template <Activation F, bool Rounded = false>
 struct Activate {
   // ReLU is a single instruction, and its square needs two.
   static constexpr bool long_code = F != Activation::relu && F != Activation::squared_relu;
-  static LADON_INLINE constexpr Activate of(const auto&) noexcept { return {}; }  // of the weights of a layer
+  static LADON_INLINE constexpr Activate of(const auto&) noexcept { return {}; }  // takes the weights of a layer
   template <class Pack, std::size_t N>
   LADON_INLINE constexpr void apply(Pack (&x)[N]) const noexcept {
     activate_hidden<F, Rounded>(x);
@@ -131,7 +129,7 @@ struct Activate {
   }
 };
 
-// xIELU has two learned numbers. As in its reference implementation, e^x is e^-1e-6 for x between -1e-6 and 0.
+// xIELU has two learned numbers. As in the reference implementation, e^x is e^-1e-6 for x between -1e-6 and 0.
 template <bool Rounded>
 struct Activate<Activation::xielu, Rounded> {
   static constexpr bool long_code = true;

@@ -23,7 +23,7 @@ struct DecoderScratch {
   MemoryScratch memory;
 };
 
-// `memory` holds the projected keys and values of the memory.
+// `memory` holds the projected keys and values of the encoder's output.
 template <class Cache, class MemoryCache>
 struct DecoderCaches {
   static constexpr bool cached = true;
@@ -38,7 +38,7 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
   static constexpr Shape cross = Layer::cross;
   using CrossAttention = CachedSteps<typename Layer::CrossAttention, Simd>;
 
-  // Computes the steps after `input`, in four phases. call.captures has captures of the two attentions.
+  // Computes the steps after `input`, in four phases. call.captures has the captures of both attentions.
   template <class Call, class AnyShared, class Scratch>
   static constexpr void run(const Weights& w, const Call& call, AnyShared& shared, Scratch& scratch) noexcept {
     const std::size_t tokens = call.lengths.self.queries;
@@ -75,8 +75,8 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
     }
   }
 
-  // For masks: returns the position of token number `token` of the text among the tokens of the memory. The last token
-  // for which the cache has room has the position of the memory's last token.
+  // Returns the position that masks use for token number `token` of the text, among the tokens of the memory. If the
+  // text fills its cache, the last token has the position of the memory's last token.
   static constexpr std::ptrdiff_t memory_position(std::size_t token) noexcept {
     return static_cast<std::ptrdiff_t>(token + cross.keys) - static_cast<std::ptrdiff_t>(Layer::shape.keys);
   }

@@ -17,7 +17,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The memory that all threads of a call use. The members are panels (detail/panel/panels.hpp):
+// The memory that all threads of a call share. The members are panels (detail/panel/panels.hpp):
 //     x         [panels][model][width]          residual, updated in place
 //     normed    [panels][model][width]          with a norm before each sublayer: the input of the next sublayer
 //     heads     [panels][concat width][width]   output of all heads; scratch memory after add_attention
@@ -37,8 +37,8 @@ struct LayerPanels : AllHeads<Layer::shape, typename Layer::Vectors,
   Tokens x;
   Panels<shape.queries, shape.concat_width(), layout> heads;
   LADON_NO_UNIQUE_ADDRESS std::conditional_t<pre, Tokens, Nothing> normed;
-  // The converted input (detail/panel/product_input.hpp) of the projections of attention, later of the output
-  // projection, and later of the first product of the feed-forward network.
+  // The converted input (detail/panel/product_input.hpp) of three products in turn: the projections of attention, the
+  // output projection, and the first product of the feed-forward network.
   LADON_NO_UNIQUE_ADDRESS QueryInput<shape, Vectors, typename Layer::Precision> input;
 
   constexpr float* sublayer_input() noexcept {
@@ -48,7 +48,7 @@ struct LayerPanels : AllHeads<Layer::shape, typename Layer::Vectors,
 };
 
 // The memory of one thread for attention, and for plan.chunk hidden features of at most `panels` panels
-// (feed_forward.hpp). With changes_output, `output` holds the output of a sublayer.
+// (feed_forward.hpp). `output` holds the output of a sublayer, if changes_output is true.
 template <class Layer, class AttentionScratch>
 struct EncoderScratch {
   using Precision = typename Layer::Precision;
@@ -89,9 +89,8 @@ struct EncoderScratch {
   }
 };
 
-// With changes_output, a norm of the output, scales of the features, or both follow the last product of a sublayer. A
-// missing norm or scale is an empty type. Without changes_output, only `next` follows: the norm before the next
-// sublayer.
+// What follows the last product of a sublayer if changes_output is true: a norm of the output, scales of the features,
+// or both. A missing norm or scale is an empty type. `next` is the norm before the next sublayer.
 template <class Next, class Norm, class Scale>
 struct SublayerEnd {
   const Next& next;
@@ -112,7 +111,7 @@ struct Sublayers {
   static constexpr Residual residual = Layer::model.residual;
   using Shared = LayerPanels<Layer>;
 
-  // Returns the norm between two sublayers: in post-LN, that of the first sublayer.
+  // Returns the norm between two sublayers. In post-LN, this norm belongs to the first sublayer.
   static constexpr const auto& norm_between(const auto& own, const auto& next) noexcept {
     if constexpr (post) {
       return own;
@@ -120,7 +119,7 @@ struct Sublayers {
       return next;
     }
   }
-  // Returns the SublayerEnd of a sublayer, or, without changes_output, only norm_between. The result is one object,
+  // Returns the SublayerEnd of a sublayer, or norm_between if changes_output is false. The result is one object,
   // because each argument, even an empty one, takes a register (the ABI of Arm).
   template <class Norm, class Next, class OutputNorm, class Scale>
   static constexpr decltype(auto) end_of(const Norm& norm, const Next& next, const OutputNorm& output_norm,
@@ -136,17 +135,17 @@ struct Sublayers {
     }
   }
 
-  // Calls run<P, Packs>(first, count) for the panels of `share`, at most `Most` at a time. A half-full panel shares
-  // these calls if it can, so that it needs no separate read of the weights. HiddenInput is the type of the memory of
-  // hidden features, if `run` multiplies them.
+  // Calls run<P, Packs>(first, count) for the panels of `share`, at most `Most` at a time. If possible, a call includes
+  // the half-full panel, so that this panel needs no separate read of the weights. HiddenInput is the type of the
+  // memory of hidden features, if `run` multiplies them.
   template <std::size_t Most, class... HiddenInput, class CallShare, class F>
   static LADON_INLINE constexpr void for_all(std::size_t active, CallShare share, F run) noexcept {
     constexpr bool halves = halves_apart<t, decltype(Shared::input), HiddenInput...>;
     for_panels<t, L::last_queries, shape.queries, Most, halves>(active, run, share);
   }
 
-  // Computes x += output(heads), and the input of the next sublayer: norm(x), or norm(old x) in parallel layers.
-  // `active` counts the tokens of all panels.
+  // Computes x += output(heads). Then computes the input of the next sublayer: norm(x), or norm(old x) in parallel
+  // layers. `active` counts the tokens of all panels.
   template <PanelLayout P, std::size_t Packs, class Output, class End>
   static constexpr void add_attention(const Output& output, const End& end, Shared& shared, std::size_t first,
                                       std::size_t count, std::size_t active) noexcept {
@@ -222,7 +221,7 @@ struct Sublayers {
     if constexpr (Layer::model.norms_output()) normalize_panels<P, Packs>(end.norm, end.output, panels, end.output);
     for (std::size_t p = 0; p < panels; ++p) add_panel<P, Packs>(end.scale, end.output + p * stride, x + p * stride);
   }
-  // Computes x += residual_scale * scale * output for one panel. Each feature has a scale, or none has.
+  // Computes x += residual_scale * scale * output for one panel. `scale` has a number for each feature, or is empty.
   template <PanelLayout P, std::size_t Packs, class Scale>
   static constexpr void add_panel(const Scale& scale, const float* output, float* x) noexcept {
     const auto factor = [&]<class Pack>(const Pack&, auto load) LADON_INLINE_LAMBDA {
@@ -247,14 +246,14 @@ struct Sublayers {
   }
 };
 
-// The active lengths of a layer: of the attention to its own tokens, and of a decoder's attention to the memory.
+// The active lengths of a layer's attention to its own tokens, and of a decoder's attention to the memory.
 struct LayerLengths {
   Lengths self;
   Lengths memory{};
 };
 
-// The caches of one layer: NoCaches for a whole text. If the tokens are the next tokens of a text, `text` holds the
-// keys and values of the earlier tokens, and receives those of the new tokens.
+// The caches of one layer. NoCaches: the tokens are a whole text. Otherwise, `text` holds the keys and values of the
+// earlier tokens, and receives those of the new tokens.
 struct NoCaches {
   static constexpr bool cached = false;
 };
@@ -337,7 +336,7 @@ struct EncoderSteps {
       SelfAttention::attend_all_heads(with_projections(heads, shared), in, scratch, call.share);
     }
   }
-  // With several threads, counts the new tokens in the phase after the attention.
+  // With several threads, counts the new tokens after the attention.
   template <class Call>
   static constexpr void count_tokens(const Call& call) noexcept {
     if constexpr (Call::CachesType::cached) {
@@ -346,7 +345,7 @@ struct EncoderSteps {
   }
 
  private:
-  // A few panels go through all steps before the next panels begin, so that they stay in the CPU's cache.
+  // Computes all steps for a few panels before the next panels, so that the panels stay in the CPU's cache.
   template <class Scratch, class CallShare>
   static constexpr void after_heads(const Weights& w, std::size_t active, Shared& shared, Scratch& scratch,
                                     CallShare share) noexcept {

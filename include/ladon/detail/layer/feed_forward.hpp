@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The feed-forward network of a few panels (detail/panel/panels.hpp):
 //     plain    y = W2 f(W1 in + b1) + b2
-//     gated    y = W2 (f(Wg in + bg) * (W1 in + b1)) + b2
+//     gated    y = W2 (f(Wg in + bg) * (W1 in + b1)) + b2        Shazeer, arXiv 2002.05202
 //
-// The gated network: Shazeer, arXiv 2002.05202. The arrays:
+// The arrays:
 //     in       [panels][model][width]   tokens or their norms
 //     hidden   [panels][chunk][width]   scratch: the hidden features of one chunk
 //     sums     [panels][model][width]   scratch: W2 times the earlier chunks of `hidden`
 //     out      [panels][model][width]   receives y (SublayerEpilogue); `in` and `out` may be the same array
 //
 // Several panels share each read of the weights, because W1 and W2 are often too large for caches. `hidden` has room
-// for about one panel, so with n panels, a chunk has 1/n of the features. Chunks do not change the order of additions.
-// With int8 weights, there is one chunk, because one scale quantises all hidden features of a token.
+// for about one panel, so with n panels, a chunk has 1/n of the hidden features. Chunks do not change the order of
+// additions. With int8 weights, there is one chunk, because one scale quantises all hidden features of a token.
 #pragma once
 
 #include <cstddef>
@@ -30,9 +30,9 @@ struct FeedForwardPlan {
   std::size_t chunk;   // how many hidden features a chunk has
 };
 
-// Plans several panels if W1 and W2 together exceed target::Current::second_cache_bytes. Plans one panel for int8
-// weights (but see EncoderScratch::panels), without vectors, for a single token, or if `sums` would exceed
-// LayerPanels::heads.
+// Plans several panels if W1 and W2 as floats exceed target::Current::second_cache_bytes. Plans one panel for int8
+// weights, without vectors, for a single token, or if `sums` would exceed LayerPanels::heads. EncoderScratch::panels
+// may raise the number for int8 weights.
 template <class Layer>
 inline constexpr FeedForwardPlan feed_forward_plan = [] {
   using target::Current;
@@ -51,11 +51,11 @@ inline constexpr FeedForwardPlan feed_forward_plan = [] {
   return FeedForwardPlan{panels, (hidden + panels - 1) / panels};
 }();
 
-// Whether the output of a sublayer has a norm or scales, and is stored before it is added to x.
+// Whether the output of a sublayer is stored before it is added to x, because the output has a norm or scales.
 template <class Layer>
 inline constexpr bool changes_output = Layer::model.norms_output() || Layer::model.layer_scale;
 
-// A type, because with a function, g++ 12 compiles the product differently.
+// A struct, because with a function, g++ 12 compiles the product differently.
 template <class Layer>
 struct ScaledForResidual {
   template <class Pack>
@@ -66,7 +66,7 @@ struct ScaledForResidual {
 template <class Layer>
 using ResidualTransform =
     std::conditional_t<Layer::model.residual_scale == 1 || changes_output<Layer>, Unchanged, ScaledForResidual<Layer>>;
-// The epilogue of the last product of a sublayer stores the output if changes_output is true, otherwise it adds the
+// The epilogue of the last product of a sublayer. If changes_output is true, stores the output. Otherwise, adds the
 // output to `out`, the residual.
 template <class Layer, std::size_t Width>
 using SublayerEpilogue =
@@ -82,12 +82,12 @@ struct FeedForward {
   static constexpr std::size_t chunks = (hidden_width + chunk - 1) / chunk;
 
   std::size_t panels;
-  std::size_t tokens;  // of these panels
+  std::size_t tokens;  // the tokens of these panels
   float* hidden;
   float* sums;
   float* out;
 
-  // `hidden_input` is memory for the converted input of the second product (detail/panel/product_input.hpp).
+  // `hidden_input` receives the converted input of the second product (detail/panel/product_input.hpp).
   template <class LayerWeights, class In, class HiddenInput>
   constexpr void run(const LayerWeights& w, In in, HiddenInput& hidden_input) const noexcept {
     const SublayerEpilogue<Layer, width> to_out{out, stride};
@@ -138,7 +138,6 @@ struct FeedForward {
                                           (T.width() < Simd::lanes || (config.activation == Activation::gelu &&
                                                                        target::Current::gelu_packs_together > 1));
 
-  // Applies the activation to Size floats.
   template <std::size_t Size, class Activation>
   static constexpr void activate_panel(Activation activation, float* at) noexcept {
     using Wide = typename Simd::template Pack<Simd::lanes>;

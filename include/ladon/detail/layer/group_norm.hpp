@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Means over the rows [rows][Channels] and over the channels of a group, for GroupNorm.
+// Means over rows and over the channels of a group, for GroupNorm.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,9 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Writes to each element of `means` [Channels] the mean of f(x, load) over all rows and channels of the element's group
-// (for_features in norm.hpp explains `load`). Each sum of up to 256 rows starts at 0, so that long sums round less.
+// Writes means [Channels]: for each channel, the mean of f(x, load) over all rows and channels of its group. norm.hpp
+// explains `load` (for_features). Each sum of up to 256 rows starts at 0, so that long sums have smaller rounding
+// errors.
 template <class Pack, std::size_t Groups, std::size_t Channels, class F>
 constexpr void means_of_groups(const float* x, std::size_t rows, float* means, F f) noexcept {
   constexpr std::size_t together = 256, size = Channels / Groups;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types that a model (model.hpp) names: its mask, score, position encoding, layout, norms, linear maps and kinds.
+// The types that a model (model.hpp) names, such as its mask and its norms.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace LADON_NAMESPACE {
 
 namespace detail {
 
-// A struct: with an alias of conditional types, each mask of MaskOfKind tripled the types that g++ stored.
+// A struct, because with an alias of conditional types, each mask of MaskOfKind tripled the types that g++ stored.
 template <class Mask, bool Wanted, class Other>
 struct JoinIf {
   using Type = Mask;
@@ -117,7 +117,7 @@ struct DecoderMasksOf {
                             typename detail::MaskOfKind<M.memory_mask>::Type>;
 };
 
-// norm1 and a stack's final norm have the type Type, and the norm of the feed-forward network has FeedForward.
+// Type: norm1 and the final norm of a stack. FeedForward: the norm of the feed-forward network.
 template <Model M>
 struct NormOf {
   template <NormKind K>
@@ -145,7 +145,7 @@ struct OptionalParts {
   using AttentionBias = If<M.layer_bias, TensorView<const float, shape.heads, shape.queries, shape.keys>, 6>;
 };
 
-// First is the type of linear1, Second that of linear2, and Gate that of the gate, if any.
+// The types of linear1, linear2 and the gate.
 template <Model M, class Layout>
 struct FeedForwardLinears {
   using First = Linear<M.feed_forward, M.model, Layout::order, M.bias, typename Layout::Precision>;
@@ -154,20 +154,19 @@ struct FeedForwardLinears {
   using Gate = std::conditional_t<M.gated, First, NoGate>;
 };
 
-// A kind changes only the options of a layer, so one instantiation computes all layers of a stack: a window is a member
-// of the bound mask, and a rotary table may be null.
+// A kind of layers changes only options: a window is a member of the bound mask, and a rotary table may be null. So one
+// instantiation computes all layers of a stack.
 namespace detail {
 
-// A copy of the model: clang++ 14 and 19 read the arrays of a template argument wrongly, except in constant evaluation.
+// A copy of the model. clang++ 14 and 19 read the arrays of a template argument wrongly, except in constant evaluation.
 template <Model M>
 inline constexpr Model value_of = M;
 
-// The rotary embedding of a layer: a null table means that the layer does not rotate.
+// The rotary embedding of a layer. A layer with a null table does not rotate.
 template <class Rotary>
 struct OptionalRotary : Rotary {
   static constexpr bool optional = true;
 };
-// The rotary embeddings of a stack.
 template <class Rotary, std::size_t Kinds>
 struct RotaryOfKinds : Rotary {
   struct Data {
@@ -195,7 +194,7 @@ struct BoundWindowOfKind : mask::BoundByPosition<BoundWindowOfKind> {
   std::ptrdiff_t offset, window;
   std::size_t keys;
 
-  // If `width` is 0, hides no keys: no distance exceeds 2^26.
+  // A `width` of 0 hides no keys, because no distance exceeds 2^26.
   constexpr BoundWindowOfKind(const mask::Placement& placement, std::size_t width) noexcept
       : offset(mask::resolve_offset(placement, mask::default_offset)), window(1 << 26), keys(placement.lengths.keys) {
     if (width != 0 && width < std::size_t(window)) window = static_cast<std::ptrdiff_t>(width);
@@ -214,7 +213,7 @@ struct BoundWindowOfKind : mask::BoundByPosition<BoundWindowOfKind> {
   }
 };
 
-// The options of one layer of a stack. The member `position` replaces that of `Options`.
+// The options of one layer of a stack. The member `position` hides that of `Options`.
 template <class Options, class Position, std::size_t RingWindow>
 struct OptionsOfKind : Options {
   static constexpr std::size_t ring_window = RingWindow;
@@ -248,7 +247,7 @@ struct OptionsWithBias : Options {
   }
 };
 
-// Returns the options of layer number `layer` of a stack: `options` itself if all layers are equal.
+// Returns the options of layer number `layer` of a stack. If all layers are equal, returns `options` itself.
 template <Model M, class Position, class Options>
 LADON_INLINE constexpr decltype(auto) options_of_kind(const Options& options,
                                                       [[maybe_unused]] std::size_t layer) noexcept {

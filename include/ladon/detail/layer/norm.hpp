@@ -2,9 +2,9 @@
 // LayerNorm and RMSNorm (NormKind in weights.hpp) of one panel. `in` and `out` are [features][T.width()], and may be
 // the same array. Each lane has a token, or, with a single token, a feature.
 //
-// The variance is computed in a second pass, from the deviations from the mean. The formula (mean of squares) - mean^2
-// cancels digits. If the variance is outside least_variance .. most_variance, the token is multiplied by a power of two
-// and computed again, so every finite token has its norm.
+// A second pass computes the variance from the deviations from the mean. The formula (mean of squares) - mean^2 cancels
+// digits. If the variance is outside least_variance .. most_variance, the token is multiplied by a power of two and
+// computed again, so every finite token has its norm.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,12 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Between these limits, squares that underflow have no influence, and no sum overflows.
+// Between these limits, squares that underflow do not change the result, and no sum overflows.
 inline constexpr float least_variance = 0x1p-100f, most_variance = 0x1p100f;
 inline constexpr int most_rescalings = 2;  // brings each float between 2^-50 and 2^50
 
 // If the variance of a token is outside the limits, multiplies the token by a power of two, and its epsilon by the
-// square of this power. Writes all tokens to `out`. Sizes are arguments, so kernels for all numbers of tokens share the
-// code.
+// square of this power. Writes all tokens to `out`. Sizes are arguments, so that all kernels share this function.
 LADON_COLD constexpr void rescale_tokens(const float* in, std::size_t features, std::size_t width, std::size_t tokens,
                                          const float* variance, float* epsilon, float* out) noexcept {
   LADON_AS_WRITTEN
@@ -41,7 +40,7 @@ LADON_INLINE constexpr Pack gain_of(const Pack& weight) noexcept {
 }
 
 // Normalises the first `Packs` packs of a panel. Lanes without a token are computed and ignored. All loops are in one
-// function: with an inlined function for each loop, g++ 12 inlines other functions of the layer differently.
+// function, because with an inlined function for each loop, g++ 12 inlines other functions of the layer differently.
 template <class Simd, PanelLayout T, std::size_t Packs, class AnyNorm>
 constexpr void normalize_panel(const float* in, const AnyNorm& norm, float* out) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
@@ -137,7 +136,7 @@ struct NormWithFactor {
   float factor, epsilon;
 };
 
-// Returns the gains of a pack of features. load(w) as in for_features.
+// Returns the gains of a pack of features. for_features explains `load`.
 template <class Pack, class AnyNorm>
 LADON_INLINE constexpr Pack load_gain(const AnyNorm& norm, auto load) noexcept {
   if constexpr (requires { norm.factor; }) {

@@ -14,7 +14,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The caller's rows. `memory` is the encoder's output, for decoders.
+// The caller's rows. In a decoder, `memory` is the encoder's output.
 struct StackRows {
   const float* x;
   float* y;
@@ -56,14 +56,13 @@ struct CachesByKind {
   static constexpr bool is_ring(std::size_t i) noexcept { return value_of<Layer::model>.has_ring(i); }
   static constexpr std::size_t rings_of(std::size_t count) noexcept { return value_of<Layer::model>.rings_of(count); }
   constexpr auto ring(std::size_t i) const noexcept { return wrap(caches.rings[rings_of(i)], i); }
-  // If layer i has a ring, returns some other layer's caches.
+  // If layer i has a ring, the result belongs to some other layer.
   constexpr auto operator()(std::size_t i) const noexcept {
     const std::size_t others = i - rings_of(i), last = caches.others.size() - 1;
     return wrap(caches.others[others < last ? others : last], i);
   }
 };
 
-// Returns StackSteps::run's argument caches_of.
 template <class Layer, class Caches, class Wrap>
 constexpr auto caches_of_layers(Caches& caches, Wrap wrap) noexcept {
   if constexpr (requires { caches.rings; }) {
@@ -92,7 +91,7 @@ struct StackSteps {
 
   // Computes rows.y from rows.x. `norm` is the norm after the last layer, or NoNorm. caches_of(i) and captures_of(i)
   // return the caches and the captures of layer i. `owned` are the caches. With NoCaches, only the last layer skips
-  // inactive queries: after other layers, they become keys.
+  // inactive queries, because the queries of other layers become keys of the next layer.
   template <class Norm, class Memory, class CachesOf, class CapturesOf, class... Owned>
   static constexpr void run(const Weights* layers, const Norm& norm, StackRows rows, const Options& options,
                             Memory& memory, CachesOf caches_of, CapturesOf captures_of,
@@ -130,7 +129,8 @@ struct StackSteps {
   }
 
  private:
-  // Only models with an unnormed kind call input_of_kind: if all did, g++ 12 would compile the others differently.
+  // Only models with an unnormed kind call input_of_kind. If all models did, g++ 12 would compile the others
+  // differently.
   static constexpr bool may_omit_norm = value_of<Layer::model>.has_unnormed_kind();
   template <class Steps>
   static constexpr void input_of_kind(const Weights* layers, std::size_t i, std::size_t active, auto& shared,

@@ -10,17 +10,17 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Depends on a template argument, so that a program for a big-endian machine may include the header.
+// A template, so that a static_assert fails only in programs that use images.
 template <class>
 inline constexpr bool is_little_endian = std::endian::native == std::endian::little;
 
-inline constexpr std::size_t image_line = 64;  // in bytes; tensors begin at its multiples
+inline constexpr std::size_t image_line = 64;  // in bytes; tensors begin at multiples of this number
 
 // The size of a tensor in an image, without the space up to the next multiple of 64 bytes.
 template <class T>
 struct ImageTensor;
 template <>
-struct ImageTensor<float> {  // an epsilon
+struct ImageTensor<float> {  // the epsilon of a norm
   static constexpr std::size_t bytes = sizeof(float), element_bytes = sizeof(float);
 };
 template <class Element, std::size_t... Extents>
@@ -32,7 +32,7 @@ constexpr std::size_t image_aligned(std::size_t bytes) noexcept {
   return (bytes + image_line - 1) / image_line * image_line;
 }
 
-// FNV-1a over 64-bit words: for each tensor of a layout, the sizes of an element and of the tensor.
+// An FNV-1a hash over 64-bit words: the sizes of an element and of the tensor, for each tensor of a layout.
 struct LayoutMark {
   std::uint64_t mark = 0xcbf29ce484222325u;
   constexpr void add(std::uint64_t word) noexcept {
@@ -69,7 +69,6 @@ constexpr void for_each_single_part(Weights& weights, Visit&& visit) {
 template <class Part>
 inline constexpr bool has_int4_weight = requires(Part part) { part.int8_weight.data; };
 
-// Calls visit(linear) for each linear map with 4-bit weights.
 template <class Weights, class Visit>
 constexpr void for_each_int4_linear(Weights& weights, Visit&& visit) {
   for_each_single_part(weights, [&]<class Part>(Part& part) {
@@ -85,13 +84,13 @@ inline constexpr std::size_t int4_linears = [] {
   return count;
 }();
 
-// Returns weights without addresses of tensors. Linear maps with int8 weights in the image are marked.
+// Returns weights without addresses of tensors. If a linear map has int8 weights in the image, int8_weight is not null.
 template <class Weights>
 Weights kinds_from_image(const void* image) noexcept {
   Weights weights{};
   const auto* kind = static_cast<const std::int8_t*>(image) + image_line;
   for_each_int4_linear(weights, [&](auto& linear) {
-    if (*kind++ != 0) linear.int8_weight = static_cast<const std::int8_t*>(image);  // replaced by the address
+    if (*kind++ != 0) linear.int8_weight = static_cast<const std::int8_t*>(image);  // a placeholder for the address
   });
   return weights;
 }

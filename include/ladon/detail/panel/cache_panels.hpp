@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys or the values of one head in a cache (key_value_cache.hpp), in panels. Kernels read them through a view:
-// const float*, const BFloat16* or Int8Tokens. The functions at the end of this file accept any of the three.
+// The keys or the values of one head in a cache (key_value_cache.hpp), in panels. Kernels read the panels through a
+// view: const float*, const BFloat16* or Int8Tokens.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,14 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// A feature of token t is its integer times scale[t]. scale[t] is NaN if a feature is infinite or NaN.
+// A feature of token t is its integer in `data` times scale[t]. If a feature is infinite or NaN, scale[t] is NaN.
 struct Int8Tokens {
   const std::int8_t* data;  // [panels][features][width]
   const float* scale;       // [tokens]
 };
 
-// Returns the largest magnitude; NaN is larger than infinity. Compilers vectorise a maximum of integers, not of floats.
+// Returns the largest magnitude, or NaN if a feature is NaN. Compilers vectorise a maximum of integers, but not of
+// floats.
 template <std::size_t Features>
 constexpr float largest_feature(const float* features, std::size_t distance) noexcept {
   std::uint32_t largest = 0;
@@ -48,7 +49,7 @@ LADON_INLINE constexpr std::size_t slot_offset(std::size_t slot) noexcept {
 }
 
 // Storage for Tokens tokens:
-//     store    rounds a token, whose features are `distance` floats apart, into `slot`
+//     store    rounds a token and writes it to `slot`; its features are `distance` floats apart
 //     finite   returns whether all features of the token in `slot` are finite
 template <std::size_t Tokens, std::size_t Features, PanelLayout T, CachePrecision P>
 struct alignas(64) CachePanels {
@@ -94,7 +95,7 @@ struct alignas(64) CachePanels<Tokens, Features, T, CachePrecision::int8> {
   constexpr bool finite(std::size_t slot) const noexcept { return scale[slot] * 0.0f == 0.0f; }
 };
 
-// Returns a view that begins `tokens` tokens later, at the first token of a panel.
+// Returns a view that begins `tokens` tokens later. Precondition: a panel begins there.
 template <std::size_t Features, class Element>
 LADON_INLINE constexpr const Element* skip(const Element* view, std::size_t tokens) noexcept {
   return view + tokens * Features;
@@ -109,7 +110,7 @@ LADON_INLINE constexpr const Element* elements(const Element* view) noexcept {
 }
 LADON_INLINE constexpr const std::int8_t* elements(const Int8Tokens& view) noexcept { return view.data; }
 
-// Multiplies lane i of `x` by the scale of token `token` + i, if there are scales.
+// Multiplies lane i of `x` by the scale of token `token` + i, if the view has scales.
 template <class Pack, class Element>
 LADON_INLINE constexpr Pack times_scale(const Pack& x, const Element*, std::size_t) noexcept {
   return x;
@@ -119,7 +120,8 @@ LADON_INLINE constexpr Pack times_scale(const Pack& x, const Int8Tokens& view, s
   return x * Pack::load(view.scale + token);
 }
 
-// Converts tokens to floats [panels][Features][Width]. `range` begins with a panel, and is extended to whole panels.
+// Converts the tokens of `range` to floats [panels][Features][Width]. `range` begins at a panel, and the last panel is
+// converted as a whole.
 template <class Pack, std::size_t Width, std::size_t Features, class View>
 LADON_NOINLINE constexpr void widen(const View& view, Range range, float* to) noexcept {
   for (std::size_t base = range.begin; base < range.end; base += Width) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a call. A checked build (checks.hpp) checks that no pointer is null, that the workspace is aligned, and
-// that the output, the inputs, the workspace and the cache do not overlap. The output may begin where the input x
-// begins. The memory argument also tells what one thread computes (threads.hpp).
+// Checks the memory of a call in checked builds (checks.hpp): no pointer is null, and the workspace is aligned. The
+// output, the inputs, the workspace and the cache do not overlap, but the output may begin where the input x begins.
+// Also reads from the memory argument what one thread computes (threads.hpp).
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Whole calls need no tests of phases.
+// The call is not divided: one thread computes all parts of every phase.
 struct WholeCall {
   static constexpr bool whole = true;
   static constexpr bool has(std::size_t) noexcept { return true; }
@@ -31,19 +31,18 @@ struct ShareOfPhase {
   constexpr Range of(std::size_t parts) const noexcept { return share.of(parts); }
 };
 
-// Whether `Memory` is a workspace with these members, or a part of a team's workspace.
 template <class Memory, class Shared, class Scratch>
 concept MemoryOf = std::is_same_v<std::remove_reference_t<Memory>, Workspace<Shared, Scratch>> ||
                    std::is_same_v<std::remove_cvref_t<Memory>, Part<Shared, Scratch>>;
-// Overloads for mistakes take this type and are no templates, because clang++ prints template arguments before a
-// message.
+// The type of the memory in overloads that report mistakes (LADON_REJECT_MISTAKES). These overloads are not templates,
+// because clang++ prints template arguments before a message.
 template <class Shared, class Scratch>
 struct AnyMemory {
   AnyMemory(const Workspace<Shared, Scratch>&);
   AnyMemory(const Part<Shared, Scratch>&);
 };
 
-// Returns what this thread computes. Precondition: a part's phase < `phases`.
+// Returns the share of the call that this thread computes. Precondition: part.phase < `phases`.
 template <class Shared, class Scratch>
 LADON_INLINE constexpr WholeCall share_of(const Workspace<Shared, Scratch>&, Caller, std::size_t) noexcept {
   return {};
@@ -62,7 +61,7 @@ struct Floats {
   std::size_t count = 0;
 };
 
-// The call writes only `y`.
+// The arrays of a call, which writes only `y`.
 struct CallMemory {
   Floats y;
   Floats x;
@@ -81,7 +80,7 @@ inline std::ptrdiff_t bytes_between(const void* a, const void* b) noexcept {
   return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(b) - reinterpret_cast<std::uintptr_t>(a));
 }
 
-// `owned` are the workspace or its members, and the cache.
+// Checks these arrays, and `owned`: the workspace or its members, and the cache.
 template <class... Owned>
 LADON_INLINE constexpr void expect_memory([[maybe_unused]] Caller caller, [[maybe_unused]] const CallMemory& call,
                                           [[maybe_unused]] const Owned&... owned) noexcept {
@@ -99,7 +98,7 @@ LADON_INLINE constexpr void expect_memory([[maybe_unused]] Caller caller, [[mayb
                   {{"bytes from the input to y", bytes_between(input.data, call.y.data)}});
   }
   const auto expect_apart = [&]<class T>(const T& object) {
-    // `opaque`: the compiler assumes that a reference is aligned, and would remove the check.
+    // Without `opaque`, the compiler assumes that a reference is aligned, and removes the check.
     const void* const address = opaque(static_cast<const void*>(&object));
     LADON_EXPECTS(reinterpret_cast<std::uintptr_t>(address) % alignof(T) == 0,
                   "ladon: a workspace or cache is not aligned to 64 bytes", caller,

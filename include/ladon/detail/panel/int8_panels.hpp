@@ -18,20 +18,21 @@ namespace LADON_NAMESPACE::detail {
 //     low    = min(0, features)
 //     levels = 255                           127 if q + zero has 7 bits
 //     scale  = (high - low) / levels
-//     zero   = round(-low * (1 / scale))     0 .. levels, so that the feature 0 is exact
+//     zero   = round(-low * (1 / scale))     0 .. levels; makes the feature 0 exact
 //     q      = round(x * (1 / scale)), clamped to -zero .. levels - zero
 //
 // Panels of std::int16_t and std::int32_t hold q. Panels of std::uint8_t hold q + zero. Panels of std::int8_t also hold
 // q + zero, with a `zero` that is 128 less. A tuple is a 32-bit lane with tuple_size features of a token
 // (detail/vec/dot.hpp):
 //     data         [panels][tuples][width][tuple_size]      q = 0 for features that are missing from the last tuple
-//     parameters   [panels][parameters_per_token][width]    scales of the tokens; with q + zero, zero points follow
+//     parameters   [panels][parameters_per_token][width]    scales; if `data` holds q + zero, then zero points
 //
 // At run time, microcontrollers store the integers in other orders (detail/cortex_m).
 //
 // A token with an infinite or NaN feature gets the scale NaN, and arbitrary q. A token whose scale would be less than
-// 2^-126 gets the scale 0, and q = 0. With Rotated, the features are divided by 8 and rotated first
-// (detail/panel/rows.hpp): without the division, sums of finite features could overflow. The scale is multiplied by 8.
+// 2^-126 gets the scale 0, and q = 0. With Rotated, the features are first divided by 8 and rotated
+// (detail/panel/rows.hpp), and the scale is multiplied by 8. Without the division, sums of finite features could
+// overflow.
 template <class Element>
 inline constexpr std::size_t parameters_per_token = vec::holds_zero_point<Element> ? 2 : 1;
 
@@ -94,8 +95,8 @@ struct PackFeatures {
 
   const float* features;
 
-  // Calls visit(i, packs) for each block of features. The packs hold the features i .. i + block - 1, rotated if
-  // Rotated is true, and zeros for those that are missing from the last block.
+  // Calls visit(i, packs) for each block of features. packs[j] holds feature i + j of each token, rotated if Rotated is
+  // true. Features that are missing from the last block are 0.
   template <class Visit>
   LADON_INLINE constexpr void for_blocks(const Visit& visit) const noexcept {
     for (std::size_t i = 0; i < Features; i += block) {
@@ -111,7 +112,7 @@ struct PackFeatures {
   static LADON_INLINE constexpr bool exists(std::size_t i) noexcept { return Features % block == 0 || i < Features; }
 };
 
-// Four independent ranges hide the latency of min, max and fma.
+// Returns the scales of a pack of tokens. Four independent ranges hide the latency of min, max and fma.
 template <int FeatureBits, class From>
 LADON_INLINE constexpr auto token_scale(From features) noexcept {
   using Pack = typename From::Pack;
@@ -119,7 +120,8 @@ LADON_INLINE constexpr auto token_scale(From features) noexcept {
   features.for_blocks([&](std::size_t, const Pack* packs) LADON_INLINE_LAMBDA {
     LADON_UNROLLED_FOR(j, From::block) {
       range[j % 4].extend(packs[j]);
-      // The first feature of a rotated block is the sum of the original features, which is finite only if these are.
+      // The first feature of a rotated block is the sum of the original features, which is finite only if all of them
+      // are.
       if (!From::rotated || j == 0) range[j % 4].check_finite(packs[j]);
     }
   });
@@ -127,7 +129,7 @@ LADON_INLINE constexpr auto token_scale(From features) noexcept {
   return vec::scale_of_range<FeatureBits>(all.low, all.high, all.not_finite == Pack::broadcast(0.0f));
 }
 
-// Quantises one pack of a panel. `to` receives the tuples (detail/panel/token_rows.hpp).
+// Quantises one pack of a panel. `to` receives the tuples, for example TuplesOfPanel (detail/panel/token_rows.hpp).
 template <int FeatureBits, class Element, class From, class To>
 LADON_INLINE constexpr void quantise_pack(From features, To&& to, float* parameters) noexcept {
   using Pack = typename From::Pack;
@@ -136,7 +138,7 @@ LADON_INLINE constexpr void quantise_pack(From features, To&& to, float* paramet
   const auto token = token_scale<FeatureBits>(features);
   const Pack zeros = Pack::broadcast(0.0f), zero = Pack::broadcast(vec::least_feature<Element>()) - token.least;
   const auto usable = zeros < token.reciprocal;
-  // q needs no lower limit (quantised_feature in detail/vec/token_scale.hpp).
+  // q needs no lower limit: quantised_feature in detail/vec/token_scale.hpp gives the reason.
   const auto integer = [&](const Pack& x) LADON_INLINE_LAMBDA {
     return minimum(blend(usable, x, zeros) * token.reciprocal, token.most);
   };
@@ -164,7 +166,7 @@ constexpr void quantise_rotated(const float* panel, float* scale, Quantise quant
   for (std::size_t t = 0; t < Tokens; ++t) scale[t] *= rotated_block;
 }
 
-// Quantises a single token like quantise_pack, with one feature in each lane. Compilers vectorise the loop that rounds.
+// Quantises a single token like quantise_pack, with one feature in each lane. Compilers vectorise the last loop.
 template <class Simd, std::size_t Features, int FeatureBits, bool Rotated, class Element>
 LADON_NOINLINE constexpr void quantise_single_token(const float* features, Element* to, float* parameters) noexcept {
   if constexpr (Rotated) {
@@ -188,8 +190,8 @@ LADON_NOINLINE constexpr void quantise_single_token(const float* features, Eleme
   const float reciprocal = token.reciprocal.lane[0], low = token.least.lane[0], high = token.most.lane[0];
   const float zero = vec::least_feature<Element>() - low;
   const auto added = vec::holds_zero_point<Element> ? static_cast<std::int32_t>(zero) : 0;
-  // `scaled` needs a lower limit: without -ffp-contract=off, an fma may compute `low`, and rounded products may be
-  // less.
+  // `scaled` needs a lower limit. Without -ffp-contract=off, an fma may compute `low`, and a product that is rounded
+  // separately may be less than `low`.
   for (std::size_t i = 0; i < Features; ++i) {
     const float scaled = (reciprocal > 0 ? features[i] : 0.0f) * reciprocal;
     const float raised = scaled > low ? scaled : low, q = raised < high ? raised : high;

@@ -3,9 +3,9 @@
 //     row-major  [tokens][features]           the layout of the caller's arrays
 //     panels     [panels][features][width]    the layout of the kernels' arrays
 //
-// The last panel has its own layout: on AVX-512, 96 of 99 tokens fill three panels, and 3 get a panel of 4 lanes. A
-// pack is a vector of floats, usually one register. A tile is the part of a product that a kernel computes at a time,
-// in registers. A key block is `key_block` consecutive keys.
+// The last panel has its own layout. On AVX-512, 96 of 99 tokens fill three panels, and the other 3 get a panel of 4
+// lanes. A pack is a vector of floats, usually one register. A tile is the part of a product that a kernel computes at
+// a time, in registers. A key block is `key_block` consecutive keys.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,6 @@ struct alignas(64) Panels {
 
 namespace detail {
 
-// A view of panels [panels][features][width].
 struct PanelsView {
   using Element = float;
   const float* data;
@@ -36,7 +35,8 @@ struct PanelsView {
   }
 };
 
-// Sizes from 64 to 1024 differ by one percentage point of peak (1024,512,8; Zen 5).
+// With sizes from 64 to 1024, the speed differs by one percentage point of peak (1024 tokens of 512 features, 8 heads;
+// Zen 5).
 inline constexpr std::size_t key_block = LADON_KEY_BLOCK;
 static_assert(key_block > 0 && key_block % 32 == 0,
               "ladon: LADON_KEY_BLOCK is a multiple of 32, so that blocks end where panels of any width do");
@@ -54,7 +54,7 @@ struct ShapeLayout {
   static constexpr std::size_t block =
       all_keys < key_block || all_at_once ? all_keys : key_block / keys.width() * keys.width();
   static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
-  // With 256 sums per lane, the stack stays below 40 KB.
+  // Heads that a single query computes together: with at most 256 sums per lane, the stack stays below 40 KB.
   static constexpr std::size_t allowed_heads = 256 / S.value_width;
   static constexpr std::size_t most_heads_together = !all_at_once || allowed_heads == 0 ? 1
                                                      : allowed_heads < target::Current::single_query_heads
@@ -62,13 +62,13 @@ struct ShapeLayout {
                                                          : target::Current::single_query_heads;
   static constexpr std::size_t heads_together =
       S.heads_per_group() < most_heads_together ? S.heads_per_group() : most_heads_together;
-  // How many keys of a bfloat16 or int8 cache are converted at a time. A single query converts in registers, except for
-  // captures and in constant evaluation.
+  // How many keys of a bfloat16 or int8 cache are converted at a time. A single query converts them in registers,
+  // except if scores are captured, and in constant evaluation.
   static constexpr std::size_t widened_block = all_at_once ? keys.width() : block;
 };
 
-// Parts of odd phases (threads.hpp) are heads of keys and values. Parts of even phases are panels of queries, or, in
-// phase 0, of keys if keys have more panels.
+// Returns how many parts a phase has (threads.hpp). An odd phase has a part for each head of keys and values. An even
+// phase has a part for each panel of queries. Phase 0 has a part for each panel of keys if keys have more panels.
 template <Shape S, class Vectors>
 constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
   using L = ShapeLayout<S, Vectors>;
@@ -84,10 +84,11 @@ LADON_INLINE constexpr Range tokens_of(std::size_t first, std::size_t count, std
 
 }  // namespace detail
 
-// Calls f.operator()<P, Packs>(first, count) for ranges of at most `Most` panels. Full panels have P = T. The last
-// panel follows with P = Last, if its layout or its number of packs differs. T sets the distance of panels. Skips
-// panels outside `share`, and panels without active tokens (the first `active` tokens). With Halves, the last active
-// panel of layout T uses half of its packs if these hold its active tokens.
+// Calls f.operator()<P, Packs>(first, count) for ranges of at most `Most` panels with the layout P, whose first Packs
+// packs hold tokens. Full panels have P = T. The last panel follows with P = Last, if its layout or its number of packs
+// differs. All panels are as far apart in memory as panels of layout T. Skips panels outside `share`, and panels that
+// hold none of the first `active` tokens. With Halves, the last active panel of layout T has Packs = T.packs / 2 if so
+// many packs hold its active tokens.
 template <detail::PanelLayout T, detail::PanelLayout Last, std::size_t Tokens, std::size_t Most = all,
           bool Halves = T.halves_panels, class CallShare = detail::WholeCall>
 LADON_INLINE constexpr void for_panels(std::size_t active, auto f, CallShare share = {}) noexcept {
@@ -108,7 +109,8 @@ LADON_INLINE constexpr void for_panels(std::size_t active, auto f, CallShare sha
         f.template operator()<T, T.packs>(p, first.end - p < Most ? first.end - p : Most);
       }
     } else {
-      // Whole calls skip the test: with it, g++ would inline other functions into `f` (64,128,4: 1% of peak less).
+      // Whole calls skip the test. With the test, g++ inlines other functions into `f`, which costs 1% of peak (64
+      // tokens of 128 features, 4 heads).
       if ((CallShare::whole && !Halves) || first.begin < first.end) {
         f.template operator()<T, T.packs>(first.begin, first.end - first.begin);
       }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The input of a product in the form that its weights need: float panels for float32 weights (nothing is converted),
-// bfloat16 panels for bfloat16 weights if the target multiplies them, quantised panels for int8 weights.
+// The input of a product in the form that its weights need:
+//     float32 weights     float panels; few tokens also become rows
+//     bfloat16 weights    bfloat16 panels if the target multiplies them, otherwise like float32
+//     int8 weights        quantised panels
 #pragma once
 
 #include <cstddef>
@@ -33,12 +35,13 @@ struct BFloat16PanelsView {
   }
 };
 
-// Panels [panels][Features][width] of at most MostFeatures features:
+// The input of products, made from panels [panels][Features][width] with at most MostFeatures features:
 //     convert(panels, first, count, active)    converts `count` panels from `first` on; returns a view of all panels
 //     view(panels)                             returns a view of all panels
 //
-// `active` counts the tokens of all panels. If the last panel has few tokens, these become rows. With
-// finds_half_panels, products of a view compute only half of a half-full panel, so for_panels makes no separate call.
+// `active` counts the tokens of all panels. If the last panel has few tokens, these become rows (token_rows.hpp). If
+// finds_half_panels is true, products read from the view that a panel is half full, so for_panels makes no separate
+// call for this panel.
 //
 // for_panels explains the arguments P and Packs.
 template <class Precision, class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
@@ -59,7 +62,7 @@ struct alignas(64) LinearInput<Precision, Vectors, Tokens, MostFeatures, T> {
   static constexpr std::size_t tokens = Tokens;
   static constexpr PanelLayout layout = T;
   using MostRows = TokenRowForm<Vectors, T, float, MostFeatures>;
-  // Quads would convert bfloat16 weights again for every four tokens.
+  // With quads, a product would convert bfloat16 weights again for every four tokens.
   static constexpr bool in_quads = !std::is_same_v<Precision, precision::BFloat16>;
   float data[MostRows::most_tokens * MostRows::stride];
   TokenRows<float, T.panels(Tokens)> rows;
@@ -132,7 +135,6 @@ struct alignas(64) LinearInput<precision::BFloat16, Vectors, Tokens, MostFeature
   }
 
  private:
-  // Loads the features i and i + 1.
   template <class Pack, std::size_t Width, std::size_t Features>
   static LADON_INLINE constexpr void load_pair(const float* from, std::size_t i, Pack (&pair)[2]) noexcept {
     pair[0] = Pack::load(from + i * Width);

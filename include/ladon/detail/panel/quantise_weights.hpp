@@ -16,7 +16,8 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Calls visit(i, weight) for each weight of a row, `stride` floats apart. With Rotated, the weights are rotated first.
+// Calls visit(i, weight) for each weight of a row, whose weights are `stride` floats apart. With Rotated, the weights
+// are rotated first.
 template <bool Rotated, class Visit>
 constexpr void for_each_weight(const float* weights, std::size_t size, std::size_t stride, Visit visit) noexcept {
   constexpr std::size_t block = Rotated ? rotated_block : 1;
@@ -51,7 +52,7 @@ constexpr std::int32_t nearest_integer(float x) noexcept {
   return truncated % 2 == 0 ? truncated : away;
 }
 
-// Returns largest / 127, or 1 if this quotient is 0 or subnormal: all weights of such a row become 0.
+// Returns largest / 127. If this quotient is 0 or subnormal, returns 1, and all weights of the row become 0.
 constexpr float row_scale(float largest) noexcept {
   const float scale = largest / 127;
   return scale < (std::numeric_limits<float>::min)() ? 1.0f : scale;
@@ -77,7 +78,8 @@ constexpr float quantise_row(const float* weights, std::size_t size, std::size_t
   return stored_scale<Rotated>(scale);
 }
 
-// Every second table of int4_tables, in units of 1 / 64: ascending numbers, and the points halfway between neighbours.
+// Every second table of int4_tables, in units of 1 / 64: `level` has ascending numbers, and `halfway` the points
+// between neighbours.
 inline constexpr std::int16_t int4_units = 64;
 struct Int4Levels {
   std::int16_t level[int4_codes];
@@ -96,16 +98,16 @@ inline constexpr auto int4_levels = [] {
   return result;
 }();
 
-// A group of weights, in units of 1 / 64 of the row's scale, and the table with the least squared error. Each width has
-// two tables: the sign of the weight with the largest magnitude chooses one.
+// A group of weights, in units of 1 / 64 of the row's scale, and the table with the least squared error. Tables 2 n and
+// 2 n + 1 have opposite signs: the sign of the weight with the largest magnitude chooses one of the two.
 struct Int4Group {
   std::int16_t weight[int4_group]{};
   std::size_t size = 0;
   std::size_t table = 0;
   std::int32_t error = 0;
 
-  // Calls visit(i, code, difference) with the nearest code of each weight, and its error. Compilers vectorise the loop
-  // over a group of integers, but not of floats.
+  // Calls visit(i, code, difference) with the nearest code of each weight, and the error of this code. Weights are
+  // integers here, because compilers do not vectorise this loop over floats.
   template <class Visit>
   constexpr void for_each_code(const Int4Levels& levels, Visit visit) const noexcept {
     std::int16_t code[int4_group]{}, value[int4_group]{};
@@ -158,8 +160,9 @@ constexpr void for_each_int4_group(const float* weights, std::size_t size, std::
   }
 }
 
-// Quantises a row to 4 bits. Tries six scales, because a smaller scale clips the largest weight and rounds the other
-// weights less. A row of zeros, or of nearly subnormal numbers, gets the scale 0: no code stands for 0.
+// Quantises a row to 4 bits. Tries six scales and takes the one with the least squared error: a smaller scale clips the
+// largest weight, but rounds the other weights less. No code stands for 0, so a row of zeros, or of nearly subnormal
+// numbers, gets the scale 0.
 template <bool Rotated>
 constexpr float quantise_row(const float* weights, std::size_t size, std::size_t stride, std::uint8_t* to) noexcept {
   const std::size_t groups = int4_groups(size);
@@ -225,8 +228,8 @@ constexpr std::int32_t sum_of_row(const std::uint8_t* row, std::size_t size) noe
   return sum;
 }
 
-// Kernels in C call these functions. Sizes are arguments and nothing is inlined, so programs contain each function
-// once: NAME_quantise with two linear maps has 2 KB instead of 8.5 KB (g++ 12, x86-64, -O3).
+// Kernels in C call these functions. Sizes are arguments and nothing is inlined, so a program contains each function
+// once. The C function NAME_quantise of a kernel with two linear maps has 2 KB instead of 8.5 KB (g++ 12, x86-64, -O3).
 
 template <bool Rotated>
 LADON_NOINLINE constexpr bool all_weights_finite(const float* weights, std::size_t count) noexcept {

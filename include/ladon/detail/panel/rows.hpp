@@ -14,7 +14,6 @@ struct Range {
   std::size_t begin;
   std::size_t end;
   constexpr bool contains(Range inner) const noexcept { return begin <= inner.begin && inner.end <= end; }
-  // Returns the intersection, which may be empty.
   friend constexpr Range operator&(Range a, Range b) noexcept {
     const std::size_t first = a.begin > b.begin ? a.begin : b.begin;
     const std::size_t last = a.end < b.end ? a.end : b.end;
@@ -24,7 +23,7 @@ struct Range {
 
 namespace detail {
 
-// Divides Rows rows into tiles of at most MaxRows rows, as evenly as possible: the first `higher_tiles` tiles have
+// Divides Rows rows into tiles of at most MaxRows rows, as evenly as possible. The first `higher_tiles` tiles have
 // `low` + 1 rows, and the others `low`. With MaxRows = 12, 64 rows become four tiles of 11 and two of 10.
 template <std::size_t Rows, std::size_t MaxRows>
 struct RowTiles {
@@ -42,8 +41,8 @@ LADON_INLINE constexpr void for_row_tiles(F tile) noexcept {
   for (; row < Rows; row += Tiles::low) tile.template operator()<Tiles::low>(row);
 }
 
-// Reads a square of Pack::lanes rows, `stride` floats apart, and transposes it. The first row has the number `row`.
-// Only the rows before number `end` and the first `columns` columns are read; the other numbers are 0.
+// Reads a square of Pack::lanes rows, `stride` floats apart, and transposes it. `from` points to row number `row`. Only
+// rows before number `end`, and only the first `columns` columns, are read. The other numbers are 0.
 template <class Pack>
 LADON_INLINE constexpr void load_transposed(const float* from, std::size_t stride, std::size_t row, std::size_t end,
                                             std::size_t columns, Pack (&square)[Pack::lanes]) noexcept {
@@ -58,7 +57,7 @@ LADON_INLINE constexpr void load_transposed(const float* from, std::size_t strid
   Pack::transpose(square);
 }
 
-// Element (row, i) is data[row * RowStride + i * InnerStride], with the inner index i. One stride is 1. Attention reads
+// Element (row, i) is data[row * RowStride + i * InnerStride]. A product sums over i. One stride is 1. Attention reads
 // panels of K^T and V^T as a WeightMatrix, too.
 template <class ElementType, std::size_t RowStride, std::size_t InnerStride>
 struct WeightMatrix {
@@ -75,11 +74,11 @@ struct WeightMatrix {
 struct BiasVector {
   const float* data;
 
-  // `opaque`: if the compiler read the biases early, they would occupy registers that the tile needs.
+  // Without `opaque`, the compiler may read the biases early, into registers that the tile needs.
   LADON_INLINE constexpr BiasVector from(std::size_t first) const noexcept { return {opaque(data + first)}; }
   LADON_INLINE constexpr BiasVector panels_from(std::size_t) const noexcept { return *this; }
   constexpr float operator[](std::size_t row) const noexcept { return data[row]; }
-  // Returns the value at which the sums of a row start (see PartialSums in detail/product/product_form.hpp, too).
+  // Returns the start of the sums of a row, like PartialSums in detail/product/product_form.hpp.
   template <class Pack>
   LADON_INLINE constexpr Pack start(std::size_t, std::size_t row, std::size_t) const noexcept {
     return Pack::broadcast(data[row]);
@@ -127,7 +126,7 @@ struct WeightRows {
 template <class Matrix, class Biases>
 WeightRows(Matrix, Biases) -> WeightRows<Matrix, Biases>;
 
-// With this many features, a sum still fits into 32 bits: 65,536 * 255 * 128 < 2^31.
+// With so many features, the sum of a product still fits into 32 bits: 65,536 * 255 * 128 < 2^31.
 inline constexpr std::size_t most_int8_features = 65536;
 
 // Rows of 4-bit weights, or, if `int8` is not null, rows of int8 weights.
@@ -159,8 +158,8 @@ struct IntegerRows {
 template <std::size_t RowStride, class Biases>
 using Int8Rows = IntegerRows<WeightMatrix<std::int8_t, RowStride, 1>, Biases>;
 
-// Rotation multiplies each block of eight numbers by the Hadamard matrix H (entries 1 and -1, Sylvester's order). This
-// spreads large numbers (bench/tuning-log.md). W x = (W H) (H x) / 8.
+// Rotation multiplies each block of eight numbers by the Hadamard matrix H (entries 1 and -1, Sylvester's order). A
+// large number is spread over its block (bench/tuning-log.md). Products stay the same: W x = (W H) (H x) / 8.
 inline constexpr std::size_t rotated_block = 8;
 
 // Rotates in place. The order of additions is fixed, so all targets compute the same bits.

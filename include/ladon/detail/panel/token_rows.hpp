@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // If the last active panel has few tokens, the input of its products is converted to rows instead of lanes
-// (detail/product/token_rows.hpp multiplies them). If the first pack of the panel is full and the second has few
-// tokens, only the tokens of the second pack become rows, or, with has_rows_of_whole_panel, all tokens. A tuple is a
-// 32-bit lane (detail/vec/dot.hpp). A register of a row has Simd::lanes tuples:
+// (detail/product/token_rows.hpp multiplies them). A panel of two packs may have a full first pack and few tokens in
+// the second. Then only the tokens of the second pack become rows, or, with has_rows_of_whole_panel, all tokens. A
+// tuple is a 32-bit lane with features of one token (detail/vec/dot.hpp). A register of a row has Simd::lanes tuples:
 //     panel                 [tuples][width][tuple_size]
 //     rows                  [tokens][registers][tuples of a register][tuple_size]        in the memory of the panel
 //     rows (two packs)      [tokens][registers][2][tuples of a register][tuple_size]     where the second pack lies
 //
-// Rows of floats, [tokens][registers][lanes], lie outside the panels, which stay unchanged.
+// Rows of floats, [tokens][registers][lanes], have their own memory, and the panels stay unchanged.
 //
-// If a product of quads of tokens takes less time (detail/vec/token_quads.hpp), quads replace the rows:
+// A quad is four tokens. If a product of quads takes less time (detail/vec/token_quads.hpp), quads replace the rows:
 //     [tuples / 4][quads][4 tokens][4 tuples][tuple_size]
 //
 // The input of a product stores for each panel which tokens are rows, so every product finds the same form.
@@ -29,7 +29,7 @@ namespace LADON_NAMESPACE::detail {
 template <class Element>
 inline constexpr bool has_token_rows = vec::NativeVectors::template multiplies_token_rows<Element>;
 
-// The tokens `begin` to `end` - 1 of a panel are rows or quads. A pack has `lanes` tokens:
+// The tokens `begin` to `end` - 1 of a panel are rows or quads. With packs of `lanes` tokens, {begin, end} is
 //     {0, 0}           none: lanes compute the whole panel
 //     {0, n}           all n tokens
 //     {lanes, n}       the second pack's tokens; lanes compute the first pack
@@ -50,8 +50,8 @@ struct NoRows {
 template <class Element, std::size_t Panels>
 using TokenRows = std::conditional_t<has_token_rows<Element>, RowsOfPanels<Panels>, NoRows>;
 
-// A view of panels with their rows. Only matmul reads the rows: as a member of each view, `rows` would slow down
-// products of whole panels (layer (32,64,4), bfloat16: 1.03 times the time on Zen 4).
+// A view of panels with their rows. Only matmul reads the rows. If each view had the member `rows`, products of whole
+// panels would be slower (layer with 32 tokens of 64 features, 4 heads, bfloat16: 1.03 times the time on Zen 4).
 template <class PanelsView>
 struct WithTokenRows : PanelsView {
   using Lanes = PanelsView;
@@ -61,7 +61,6 @@ struct WithTokenRows : PanelsView {
   LADON_INLINE constexpr WithTokenRows panels_from(std::size_t first) const noexcept {
     return {PanelsView::template panels_from<Features, Width>(first), rows + first};
   }
-  // Returns the rows of the panel.
   template <class Form, std::size_t Features, std::size_t Width>
   LADON_INLINE constexpr const auto* row_data(std::size_t panel) const noexcept {
     return PanelsView::template panels_from<Features, Width>(panel).data + Form::offset;
@@ -71,7 +70,7 @@ struct WithTokenRows : PanelsView {
     return PanelsView::template panels_from<Features, Width>(panel).data;
   }
 };
-// Products of weights whose rows are not contiguous need panels, so floats are both panels and rows.
+// Floats are stored both as panels and as rows, because products of weights whose rows are not contiguous need panels.
 template <>
 struct WithTokenRows<PanelsView> : PanelsView {
   using Lanes = PanelsView;
@@ -102,7 +101,7 @@ struct LanesOfView<WithTokenRows<View>> {
 template <class View>
 using LanesOf = typename LanesOfView<View>::Type;
 
-// Returns `view`, and with it `rows` if has_token_rows.
+// Returns `view`, joined with `rows` if has_token_rows is true.
 template <class View, class Rows>
 LADON_INLINE constexpr auto with_token_rows(const View& view, [[maybe_unused]] const Rows& rows) noexcept {
   if constexpr (has_token_rows<typename View::Element>) {
@@ -112,11 +111,11 @@ LADON_INLINE constexpr auto with_token_rows(const View& view, [[maybe_unused]] c
   }
 }
 
-// The rows of a panel of the layout P begin at element `offset`, `stride` elements apart. Their registers begin
+// The rows of a panel of the layout P begin at element `offset`, `stride` elements apart. The registers of a row begin
 // `spread` registers apart.
 template <class Simd, PanelLayout P, class Element, std::size_t Features>
 struct TokenRowForm {
-  static constexpr bool apart = std::is_same_v<Element, float>;  // from the panel
+  static constexpr bool apart = std::is_same_v<Element, float>;  // rows lie outside the panel
   static constexpr std::size_t tuple_size = sizeof(std::int32_t) / sizeof(Element), register_tuples = Simd::lanes;
   static constexpr std::size_t tuples = (Features + tuple_size - 1) / tuple_size;
   static constexpr std::size_t registers = (tuples + register_tuples - 1) / register_tuples;
@@ -124,16 +123,16 @@ struct TokenRowForm {
   static constexpr std::size_t spread = P.packs == 2 && !apart && !of_whole_panel ? 2 : 1;
   static constexpr std::size_t offset = (spread - 1) * P.lanes * tuple_size;
   static constexpr std::size_t stride = registers * spread * register_tuples * tuple_size;
-  // `room` rows fit, and up to `faster` rows take less time than lanes. Adding the lanes of a row's sum takes about as
-  // long as `overhead` registers. Lanes compute a panel, or one pack of two. With of_whole_panel, lanes convert
-  // weights, which takes a tenth of the time (AVX2 without VNNI).
+  // At most `room` rows fit, and up to `faster` rows take less time than lanes. Times are counted in registers. A row
+  // takes `whole`, and `overhead` for adding the lanes of its sum. A panel, or one pack of two, takes `time_of_lanes`
+  // for each of its lanes. With of_whole_panel, this includes a tenth for converting weights (AVX2 without VNNI).
   static constexpr std::size_t whole = tuples / register_tuples;
   static constexpr std::size_t overhead = of_whole_panel ? 2 : Simd::template row_overhead_registers<Element>;
   static constexpr std::size_t room = apart ? P.width() : tuples * P.width() / (registers * spread * register_tuples);
   static constexpr std::size_t lanes = P.packs == 2 && !of_whole_panel ? P.lanes : P.width();
   static constexpr std::size_t time_of_lanes = of_whole_panel ? whole * 11 / 10 : whole;
   static constexpr std::size_t faster = whole == 0 ? 0 : lanes * time_of_lanes / (whole + overhead);
-  // Folded products multiply panels narrower than a register.
+  // Panels narrower than a register need no rows: folded products multiply them.
   static constexpr bool is_folded = apart && P.lanes < Simd::lanes;
   static constexpr bool too_short = apart && Features < Simd::fewest_row_floats;
   static constexpr std::size_t most_tokens = is_folded || too_short ? 0 : room < faster ? room : faster;
@@ -149,7 +148,6 @@ struct TokenRowForm {
   }();
 };
 
-// Whether a panel of the layout P may have rows.
 template <class Simd, PanelLayout P, class Element, std::size_t Features>
 inline constexpr bool may_have_token_rows = [] {
   if constexpr (has_token_rows<Element> && requires { Simd::template multiplies_token_rows<Element>; }) {
@@ -159,8 +157,8 @@ inline constexpr bool may_have_token_rows = [] {
   return false;
 }();
 
-// Returns which of the `tokens` tokens of a panel become rows, or {lanes, lanes} if only the first pack has tokens. A
-// panel in a matrix unit takes less time than rows of two tokens.
+// Returns which of the `tokens` tokens of a panel become rows, or {lanes, lanes} if only the first pack has tokens. No
+// tokens become rows if a matrix unit computes the panel: this takes less time than even two rows.
 template <class Simd, PanelLayout P, class Element, std::size_t Features, bool Quads = true>
 LADON_INLINE constexpr RowsOfPanel rows_of_tokens(std::size_t tokens) noexcept {
   bool in_unit = false;
@@ -168,7 +166,7 @@ LADON_INLINE constexpr RowsOfPanel rows_of_tokens(std::size_t tokens) noexcept {
   if constexpr (may_have_token_rows<Simd, P, Element, Features>) {
     using Form = TokenRowForm<Simd, P, Element, Features>;
     constexpr bool quads = Quads && Form::most_quads > 0;
-    // If quads replace two tiles of rows, larger numbers of tokens are faster in lanes.
+    // If quads replace all rows beyond one tile, lanes are faster for more tokens than quads take.
     constexpr std::size_t tile = Simd::template row_tile_tokens<Element>;
     constexpr bool one_tile = quads && tile < Form::most_tokens && Simd::template are_quads<Element>(tile + 3);
     constexpr std::size_t most = one_tile ? tile : Form::most_tokens;
@@ -200,7 +198,6 @@ LADON_NOINLINE void floats_to_rows(const float* panel, std::size_t tokens, float
   }
 }
 
-// Like floats_to_rows, for quads of tokens.
 template <class Simd, PanelLayout P, std::size_t Features>
 LADON_NOINLINE void floats_to_quads(const float* panel, std::size_t quads, float* to) noexcept {
   using Dot = vec::QuadDot<float, typename Simd::template Pack<P.lanes>>;
@@ -218,7 +215,7 @@ LADON_NOINLINE void floats_to_quads(const float* panel, std::size_t quads, float
 }
 
 // The destination of a pack's tuples. tuple(i) returns the address of the tuples that begin with feature i, and
-// stored(i) is called after their store. In panels, tuples of the same features lie side by side.
+// stored(i) must be called after they are stored. In panels, tuples of the same features lie side by side.
 template <class Element, std::size_t Width>
 struct TuplesOfPanel {
   Element* data;
@@ -226,7 +223,7 @@ struct TuplesOfPanel {
   LADON_INLINE constexpr void stored(std::size_t) const noexcept {}
 };
 
-// Collects as many tuples as a pack has lanes, and transposes them. The last register of a row ends with zeros.
+// Collects a square of tuples, and transposes the square into rows. The last register of a row ends with zeros.
 template <class Pack, class Form, class Element>
 struct TuplesOfRows {
   static constexpr std::size_t lanes = Pack::lanes, tuple_size = Form::tuple_size;
@@ -266,7 +263,7 @@ struct TuplesOfQuads {
   static constexpr std::size_t lanes = Pack::lanes, tuple_size = Form::tuple_size;
   using Dot = vec::QuadDot<Element, Pack>;
   Element* data;      // the first register of the pack
-  std::size_t quads;  // of all packs
+  std::size_t quads;  // of all packs together
   std::size_t of_pack;
   alignas(64) Element collected[4 * lanes * tuple_size]{};
 
@@ -281,8 +278,8 @@ struct TuplesOfQuads {
   }
 };
 
-// Calls convert(first, to) for each pack of tokens of `in_rows`. `first` is its first token. `to` is a TuplesOfRows or
-// TuplesOfQuads in the memory of the panel, at `data`.
+// Calls convert(first, to) for each pack of tokens of `in_rows`. `first` is the first token of the pack. `to` is a
+// TuplesOfRows or TuplesOfQuads, which writes to `data`, the memory of the panel.
 template <class Pack, PanelLayout P, class Form, class Element>
 LADON_INLINE void for_packs_of_rows(RowsOfPanel in_rows, Element* data, auto convert) noexcept {
   for (std::size_t t = in_rows.begin; t < in_rows.end; t += P.lanes) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies windows of the caller's array, one for each token, into panels: the patches of an image, or the rows that a
-// convolution multiplies. A type `Windows` describes windows:
-//     numbers        the array, which zeros surround
+// Copies windows of the caller's array into panels, one window for each token. Windows are the patches of an image, or
+// the rows that a convolution multiplies. A type `Windows` describes windows:
+//     numbers        the array; numbers outside the array are 0
 //     run            how many numbers of a window are adjacent; a divisor of the window's size
 //     start(t)       the index of the first number of the window of token t, below 0 for a number before the array
 //     offset(r)      the distance from start(t) to run number r
@@ -19,7 +19,7 @@ struct PaddedNumbers {
   const float* data;
   std::size_t size;
 
-  // Reads `count` numbers. The other lanes are 0.
+  // Reads `count` numbers from index `at` on. The other lanes are 0.
   template <class Pack>
   LADON_INLINE constexpr Pack load(std::ptrdiff_t at, std::size_t count) const noexcept {
     const auto first = static_cast<std::size_t>(at);
@@ -51,8 +51,8 @@ constexpr void windows_to_panels(const Windows& windows, Range tokens, float* pa
       start[r] =
           t + r < count ? windows.start(tokens.begin + t + r) : static_cast<std::ptrdiff_t>(windows.numbers.size);
     }
-    // The inner loop visits runs, because the features of the next run are often adjacent in the panel: wav2vec 2.0's
-    // positions take two thirds of the time (Zen 5).
+    // The inner loop visits runs, because the features of the next run are often adjacent in the panel. The positional
+    // convolution of wav2vec 2.0 takes two thirds of the time of the other order (Zen 5).
     for (std::size_t i = 0; i < run; i += lanes) {
       const std::size_t columns = run % lanes == 0 || run - i >= lanes ? lanes : run - i;
       for (std::size_t n = 0; n < Features; n += run) {

@@ -15,7 +15,8 @@ struct NoPanels {
   static constexpr float* data = nullptr;
 };
 
-// For one head at a time. With a single query, `query` and `scores` hold HeadsTogether heads.
+// For one head at a time. With a single query, `query` and `scores` hold HeadsTogether heads. S are scores, and P are
+// their exponentials.
 template <Shape S, class Vectors, std::size_t HeadsTogether>
 struct ScratchOfHeads {
   using L = detail::ShapeLayout<S, Vectors>;
@@ -29,7 +30,7 @@ struct ScratchOfHeads {
 template <Shape S, class Vectors>
 using HeadScratch = ScratchOfHeads<S, Vectors, detail::ShapeLayout<S, Vectors>::heads_together>;
 
-// For attention to a cache. `widened` holds converted keys, later values, of a key block of a bfloat16 or int8 cache.
+// For attention to a cache. `widened` holds tokens of a bfloat16 or int8 cache as floats: first keys, later values.
 template <Shape S, class Vectors>
 struct CachedScratch {
   using L = detail::ShapeLayout<S, Vectors>;
@@ -47,7 +48,7 @@ template <Shape S, class Vectors>
 struct RowScratch {
   using L = detail::ShapeLayout<S, Vectors>;
   static constexpr std::size_t together = 4;        // queries that share a read of keys and values
-  Panels<S.keys, together, L::keys> scores_of_few;  // detail/attention/few_queries.hpp
+  Panels<S.keys, together, L::keys> scores_of_few;  // for detail/attention/few_queries.hpp
   Panels<L::queries.width(), S.head_width, L::queries> query;
   Panels<L::queries.width(), L::block, L::queries> scores;
 };
@@ -92,8 +93,8 @@ struct CrossShared : SelfShared<S, Vectors, Precision, NormsAll> {
   LADON_NO_UNIQUE_ADDRESS std::conditional_t<NormsAll, Panels<S.keys, S.key_rows(), L::keys>, NoPanels> context_keys;
 };
 
-// For project_keys. Separate contexts for keys and values take turns in `context`. Unless stores_directly is true,
-// `projected` holds one panel before scatter() writes it into the cache.
+// For project_keys. If keys and values have separate contexts, `context` holds one after the other. If stores_directly
+// is false, `projected` holds one panel before scatter() writes it into the cache.
 template <Shape S, class Vectors, class Precision = precision::Float32, bool NormsAll = false>
 struct KeyWorkspace {
   using L = detail::ShapeLayout<S, Vectors>;

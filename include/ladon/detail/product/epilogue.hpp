@@ -23,7 +23,7 @@ struct ScaledBy {
   }
 };
 
-// How the result changes `out`: it replaces the old value, is added (a residual connection), or is multiplied (a gate).
+// How results change `out`: `add` is for residual connections, `multiply` for gates.
 enum class Combine { replace, add, multiply };
 
 // Stores sums into panels [panels][rows][Width]. Each panel begins `panel_stride` floats after the previous one.
@@ -33,17 +33,15 @@ struct Epilogue {
   std::size_t panel_stride;
   Transform transform{};
 
-  // Returns the epilogue of the tile at row `row` of panel `panel`.
   LADON_INLINE constexpr Epilogue of_tile(std::size_t panel, std::size_t row) const noexcept {
     return {out + panel * panel_stride + row * Width, 0, transform};
   }
-  // Returns the epilogue of the rows from `row` on, of all panels.
   LADON_INLINE constexpr Epilogue of_rows(std::size_t row) const noexcept {
     return {out + row * Width, panel_stride, transform};
   }
-  // Whether a tile stores its sums before it transforms them (transform_rows).
+  // Whether a tile stores its sums first, and transform_rows then transforms them in memory.
   static constexpr bool transforms_later = requires { requires Transform::long_code; };
-  // Returns a reference if nothing changes: g++ 12 would copy the members through memory (Helium).
+  // Returns a reference if no transform is left out: g++ 12 would copy through memory (Helium).
   LADON_INLINE constexpr decltype(auto) without_later_transform() const noexcept {
     if constexpr (transforms_later) {
       return Epilogue<Width, Unchanged>{out, panel_stride};
@@ -67,8 +65,8 @@ struct Epilogue {
   }
 };
 
-// Stores keys, values and outputs. If they share a function with queries, for small code, results are multiplied by 1
-// (1 to 2% of the time at (32,64,4) on Zen 5).
+// Stores keys, values and outputs. For small code, they share a function with queries, which have a factor. Here, the
+// factor is 1, which costs 1 to 2% of the time (32 tokens, Zen 5).
 template <std::size_t Width>
 using StoreProjected =
     Epilogue<Width, std::conditional_t<target::Current::projections_share_code || Width == 1, ScaledBy, Unchanged>>;
@@ -90,7 +88,7 @@ LADON_NOINLINE constexpr void transform_rows(Transform transform, float* rows, s
   }
 }
 
-// Takes the factor out of an epilogue: kernels for Helium and Cortex-M0+ multiply the scale and bias of a row by this
+// Takes the factor out of an epilogue. Kernels for Helium and Cortex-M0+ multiply the scale and bias of a row by the
 // factor. Deterministic builds keep the factor, because its place changes rounding.
 template <class Epilogue>
 struct SplitEpilogue {

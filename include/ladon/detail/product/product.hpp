@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of a weight matrix and panels of tokens: epilogue(panel, row, pack, sum) for each row and pack of tokens.
+// Multiplies a weight matrix W by panels of tokens, and calls epilogue(panel, row, pack, sum) for each row and pack.
 //     W         [rows][inner], read in place: WeightRows, or IntegerRows for integer weights
 //     in        PanelsView [panels][inner][width], BFloat16PanelsView, or Int8PanelsView
 //
@@ -32,8 +32,9 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Returns start(row, pack), the value at which a sum starts. Integer sums of q + zero start at -zero * row_sum, which
-// cancels the products zero * weight. Subtracted at the end, zero * row_sum would occupy registers in the loop.
+// Returns start(row, pack), the value at which a sum starts: the bias of float sums. Integer sums of q + zero start at
+// -zero * row_sum, which cancels the products zero * weight. Subtracted at the end, zero * row_sum would occupy
+// registers in the loop.
 template <class P, class Weights, class In>
 LADON_INLINE constexpr auto start_of_tile(const Weights& w, [[maybe_unused]] std::size_t first, [[maybe_unused]] In in,
                                           [[maybe_unused]] std::size_t panel) noexcept {
@@ -51,8 +52,8 @@ LADON_INLINE constexpr auto start_of_tile(const Weights& w, [[maybe_unused]] std
   }
 }
 
-// Converts integer sums to results. Scales, biases and the members of the epilogue are read before the first result is
-// stored: otherwise, the compiler would read them again after each store.
+// Converts integer sums to results. Reads scales, biases and the members of the epilogue before it stores the first
+// result: otherwise, the compiler would read them again after each store.
 template <class P, std::size_t R, class Weights, class In, class Epilogue>
 LADON_INLINE constexpr void finish_tile(const Weights& w, std::size_t first, In in, std::size_t panel,
                                         const vec::IntegerSums<typename P::Pack> (&sum)[R][P::packs],
@@ -70,7 +71,6 @@ LADON_INLINE constexpr void finish_tile(const Weights& w, std::size_t first, In 
     }
   }
 }
-// Stores sums of floats, which are the results.
 template <class P, std::size_t R, class Weights, class In, class Epilogue>
 LADON_INLINE constexpr void finish_tile(const Weights&, std::size_t first, In, std::size_t panel,
                                         const typename P::Pack (&sum)[R][P::packs], const Epilogue& epilogue) noexcept {
@@ -111,7 +111,7 @@ LADON_INLINE constexpr void product_tile(const Weights& w, std::size_t first, In
   }
 }
 
-// Computes the product in a matrix unit. Vectors multiply the last rows, which fill no tile of the unit.
+// Computes the product in a matrix unit. The last rows, which fill no tile of the unit, are multiplied by vectors.
 template <class P, class Weights, class In, class Epilogue>
 LADON_NOINLINE void product_in_unit(const Weights& w, In in, std::size_t panels, const Epilogue& epilogue,
                                     Reading reading) noexcept {
@@ -134,8 +134,9 @@ LADON_NOINLINE void product_in_unit(const Weights& w, In in, std::size_t panels,
   }
 }
 
-// Computes the product for several tokens. for_row_tiles would compile longer, because g++ optimises each function that
-// it inlines. Takes the epilogue by reference: g++ would copy two members with one load, which waits for both stores.
+// Computes the product for several tokens. Does not call for_row_tiles, which would compile longer: g++ optimises each
+// function that it inlines. Takes the epilogue by reference: g++ would copy two members with one load, which waits for
+// both stores.
 template <class P, class Weights, class In, class Epilogue>
 LADON_NOINLINE constexpr void product(Weights LADON_ARGUMENT w, In LADON_ARGUMENT in, std::size_t panels,
                                       const Epilogue& epilogue, Reading reading) noexcept {
@@ -172,8 +173,8 @@ LADON_INLINE constexpr void for_row_blocks(auto block) noexcept {
   block.template operator()<Rows - last>(last);
 }
 
-// Computes a product of panels. The last panel may be computed separately (RowsOfPanel). All parts multiply a block of
-// W before the next block, so weights come from memory once, and then from the L2 cache.
+// Computes a product of panels. The last panel may be computed as one pack or as rows (RowsOfPanel). A block of W is
+// multiplied by all panels before the next block, so weights come from memory once, and then from the L2 cache.
 template <class P, class Weights, class In, class Epilogue>
 LADON_INLINE constexpr void product_in_blocks(const Weights& w, In in, std::size_t panels, const Epilogue& epilogue,
                                               Reading reading) noexcept {
@@ -190,7 +191,7 @@ LADON_INLINE constexpr void product_in_blocks(const Weights& w, In in, std::size
     if (has_rows && part.begin == 0 && last == 0)
       return product_of_token_rows<Simd, layout, P::inner>(w, P::rows, in, last, epilogue);
   }
-  // Lanes compute nothing of the last panel, its first pack, or all packs.
+  // Lanes compute a part of the last panel: nothing, its first pack, or all packs.
   const bool fits_first_pack = P::packs == 2 && part.end > 0 && part.end <= layout.lanes;
   const bool nothing = has_rows && part.begin == 0, first_pack = !nothing && (has_rows || fits_first_pack);
   const std::size_t whole = nothing || (first_pack && P::packs == 2) ? last : panels;
@@ -223,8 +224,8 @@ LADON_NOINLINE constexpr void product_small(Weights w, PanelsView in, std::size_
 }
 #endif
 
-// Expands rows of 4-bit weights to int8 weights on the stack, a few rows at a time, so that they stay in the caches.
-// Copies rows of int8 weights, because a separate product would double the code.
+// Expands a few rows of 4-bit weights to int8 weights on the stack, so that they stay in the caches. If `from` has int8
+// weights, copies them, because a separate product would double the code.
 template <std::size_t Rows, std::size_t Inner>
 struct ExpandedRows {
   static constexpr std::size_t whole_groups = int4_groups(Inner) * int4_group;
@@ -268,7 +269,6 @@ LADON_INLINE constexpr void matmul_expanded(const auto& w, auto in, std::size_t 
         Int8Rows<Expanded::stride, Biases>{{expanded.weight}, w.scale + first, w.row_sum + first, w.bias.from(first)},
         in, panels, epilogue.of_rows(first), reading);
   };
-  // With a matrix unit, two tiles of its rows are expanded at a time.
   if constexpr (Simd::Unit::template fits<typename In::Element, Inner, T.lanes>) {
     if (Simd::Unit::ready()) return for_row_tiles<Rows, 2 * Simd::Unit::rows>(multiply);
   }

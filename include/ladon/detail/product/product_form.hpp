@@ -13,7 +13,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The types and sizes of a product. The tokens of each panel fill Packs packs.
+// The tokens of each panel fill Packs packs.
 template <class SimdType, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner>
 struct ProductForm {
   using Simd = SimdType;
@@ -22,7 +22,7 @@ struct ProductForm {
   static constexpr std::size_t packs = Packs, rows = Rows, inner = Inner, width = T.width();
 };
 
-// Rows that are a multiple of aliasing_bytes apart compete for one set of the L1 cache, so a tile has fewer of them.
+// Rows that are a multiple of aliasing_bytes apart share a set of the L1 cache, so a tile has fewer of them.
 template <class P, class Matrix, class In>
 inline constexpr std::size_t tile_rows = [] {
   using target::Current;
@@ -65,7 +65,7 @@ inline constexpr bool inlines_product = P::packs == 1 && P::rows * P::inner <= t
 // Weights are prefetched when a product reads them for the first time. Later, they are in a cache.
 enum class Reading { first, again };
 
-// Sums over earlier inner indices, [panels][rows][Width], take the place of biases.
+// Replaces biases, if the inner index is divided: the sums over earlier indices, [panels][rows][Width].
 template <std::size_t Width>
 struct PartialSums {
   const float* data;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products that gather their input and write rows: rows -> panels -> product -> rows. The workspace has a few panels
-// and a part of their results, for any number of tokens and outputs.
+// Products that gather their input and write rows: rows -> panels -> product -> rows. For any number of tokens and
+// outputs, the workspace has a few panels and a part of their results.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ struct RowProduct {
   static constexpr PanelLayout layout = panel_layout<Vectors>(S.tokens), last = last_panel_layout<Vectors>(S.tokens);
   // The panel of a single token is a row, so the product writes `y`.
   static constexpr bool single = layout.width() == 1;
-  // How many panels share a read of the weights: few enough that a part can have 96 outputs. With 24 outputs, the
-  // first convolution of wav2vec 2.0 takes 2.4 times as long (Zen 5).
+  // How many panels share a read of the weights. They leave memory for 96 outputs in a part: with 24, the first
+  // convolution of wav2vec 2.0 takes 2.4 times as long (Zen 5).
   static constexpr std::size_t panels = [] {
     constexpr std::size_t tokens = target::Current::result_bytes_at_a_time / sizeof(float) / 96;
     constexpr std::size_t for_results = tokens < layout.width() ? 1 : tokens / layout.width(),
@@ -78,7 +78,6 @@ struct RowProduct {
     Range tokens;
   };
 
-  // Computes the results of one group.
   template <class Simd, PanelLayout P, std::size_t Packs>
   static LADON_INLINE constexpr void multiply(auto in, const auto& weights, Block block, float* y,
                                               float* out) noexcept {

@@ -29,7 +29,7 @@ constexpr bool reads_streams(std::size_t elements, std::size_t element_bytes = s
   return target::Current::streams > 1 && elements * element_bytes > target::Current::single_stream_bytes;
 }
 
-// The dot product of a row of weights and the features of a token, which both lie in the lanes:
+// The dot product of a row of weights and the features of a token. Lanes hold features:
 //     load(in, count)           loads a step of `features` features, or its first `count`
 //     add(sum, x, row, count)   adds the products
 //
@@ -62,7 +62,7 @@ struct RowDot<Pack, BFloat16> {
     Dot::add_products(sum, x, load(row, count));
   }
 };
-// int8 weights and quantised features: each lane takes a tuple. int8_dot_products adds the rest of a row.
+// int8 weights and quantised features: each lane takes a tuple. int8_dot_products adds the last, incomplete step.
 template <class Pack, class Element>
   requires(std::is_integral_v<Element>)
 struct RowDot<Pack, Element> {
@@ -76,9 +76,9 @@ struct RowDot<Pack, Element> {
   }
 };
 
-// Computes the dot products of `in` and Rows rows together. Rows are `distance` elements apart. An iteration has Steps
-// steps of a row before the next row, which reads memory faster (bench/tuning-log.md). For floats, each step has its
-// own sums, to hide the latency of a multiply-add. Calls store(row, sum); the caller adds the lanes of the sum.
+// Computes the dot products of `in` and Rows rows, `distance` elements apart. An iteration has Steps steps of a row
+// before the next row, which reads memory faster (bench/tuning-log.md). For floats, each step has its own sums, to hide
+// the latency of a multiply-add. Calls store(row, sum); the caller adds the lanes of the sum.
 template <class Dot, std::size_t Rows, std::size_t Steps, std::size_t Inner>
 LADON_INLINE constexpr void dot_products(const auto* first, std::size_t distance, const auto* in, auto store) noexcept {
   static_assert(Steps == 1 || Steps == 2);
@@ -115,8 +115,8 @@ struct ColumnDot : vec::FloatDot<Pack> {
 };
 
 // Computes Rows rows from row `first` on, Packs packs of Lanes rows at a time, and the rest with narrower packs. If the
-// columns of W are contiguous, a tile of one row computes the product (detail/product/tile.hpp): a pack of rows lies in
-// memory like a pack of tokens, and features lie like weights.
+// columns of W are contiguous, a tile (detail/product/tile.hpp) computes the product with exchanged roles: a column of
+// W lies in memory like the tokens of a panel, and the features like a row of weights.
 template <class Simd, std::size_t Lanes, std::size_t Packs, std::size_t Rows, std::size_t Inner>
 LADON_INLINE constexpr void consecutive_rows(auto w, const auto* in, std::size_t first, auto store) noexcept {
   using Matrix = decltype(w);
@@ -150,7 +150,6 @@ LADON_INLINE constexpr void consecutive_rows(auto w, const auto* in, std::size_t
   }
 }
 
-// Returns how many of the first rows of W are read in several streams.
 template <std::size_t Lanes, std::size_t Rows, std::size_t Inner, class Matrix>
 constexpr std::size_t streamed_row_count() noexcept {
   using target::Current;
@@ -162,7 +161,7 @@ constexpr std::size_t streamed_row_count() noexcept {
 }
 
 // Computes Packs packs of rows, if the columns of W are contiguous. W then lies in memory as a matrix M of Inner rows.
-// Streams rows of M, Inner / Streams rows apart, are read at the same time. The sums are an array in the L1 cache: with
+// Reads `Streams` rows of M at the same time, Inner / Streams rows apart. The sums are an array in the L1 cache: with
 // few sums in registers, each row of M would be read in short, slower pieces.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Inner>
 LADON_INLINE constexpr void streams_of_columns(auto w, const float* in, auto store) noexcept {
@@ -188,7 +187,6 @@ LADON_INLINE constexpr void streams_of_columns(auto w, const float* in, auto sto
   for (std::size_t c = 0; c < Packs; ++c) store(c * lanes, sums[c]);
 }
 
-// Multiplies streams of consecutive rows or consecutive columns.
 template <class Pack, std::size_t Rows, std::size_t Inner>
 LADON_INLINE constexpr void streamed_rows(auto w, const auto* in, auto store) noexcept {
   using Matrix = decltype(w);
@@ -256,9 +254,9 @@ LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, std::size
   }
 }
 
-// Overload for rows of 4-bit weights, `distance` bytes apart. Dot is a vec::Int4Dot. If Dot::arranges, `x` is arranged.
-// Codes are prefetched: otherwise, reading from memory and looking up weights would take turns. A processor has more
-// reads from memory in flight for its L2 cache than for its L1 cache (bench/tuning-log.md).
+// Overload for rows of 4-bit weights, `distance` bytes apart. Dot is a vec::Int4Dot, whose order `x` has. Prefetches
+// codes, so that the processor reads memory while it looks up weights: first into the L2 cache, for which a processor
+// has more reads in flight than for its L1 cache (bench/tuning-log.md).
 template <class Dot, std::size_t Rows, std::size_t Inner>
 LADON_INLINE constexpr void int8_dot_products(const std::uint8_t* rows, std::size_t distance, const auto* x,
                                               auto store) noexcept {
@@ -290,7 +288,7 @@ LADON_INLINE constexpr void int8_dot_products(const std::uint8_t* rows, std::siz
   }
 }
 
-// Registers of 16 lanes take four groups of bytes at a time.
+// Int4Dot with 16 lanes needs features of 8 bits, and takes four groups at a time.
 template <class Simd, class Element, std::size_t Inner>
 inline constexpr std::size_t int4_lanes = Simd::lanes < 8                           ? Simd::lanes
                                           : Simd::lanes < 16 || sizeof(Element) > 1 ? 8
@@ -300,11 +298,11 @@ template <class Simd, class Element, std::size_t Inner>
 using Int4RowDot = vec::Int4Dot<Element, typename Simd::template Pack<int4_lanes<Simd, Element, Inner>>>;
 template <class Dot>
 inline constexpr bool arranges_features = requires { requires Dot::arranges; };
-// Arranged features lie on the stack.
+// Arranged features lie on the stack, so Inner is limited.
 template <class Simd, class Element, std::size_t Inner>
 inline constexpr bool multiplies_int4_rows = Int4RowDot<Simd, Element, Inner>::exists && Inner <= 8192;
 
-// In a dot product, lanes are features. In the result, lanes are rows.
+// Lanes are features in a dot product, and rows in the result.
 template <class Simd, std::size_t Rows, std::size_t Inner>
 LADON_NOINLINE constexpr void matrix_vector_int8(auto w, auto in, auto epilogue) noexcept {
   using Element = typename decltype(in)::Element;
@@ -326,7 +324,6 @@ LADON_NOINLINE constexpr void matrix_vector_int8(auto w, auto in, auto epilogue)
   const float token_scale = in.template scale<1>(0)[0];
   [[maybe_unused]] std::int32_t zero = 0;
   if constexpr (vec::holds_zero_point<Element>) zero = static_cast<std::int32_t>(in.template zero<1>(0)[0]);
-  // Converts the sums of a pack of rows to results.
   const auto finish = [&]<class Pack>(std::size_t row, std::int32_t* sums) {
     if constexpr (vec::holds_zero_point<Element>) {
       for (std::size_t r = 0; r < Pack::lanes; ++r) sums[r] -= zero * w.row_sum[row + r];
@@ -338,7 +335,7 @@ LADON_NOINLINE constexpr void matrix_vector_int8(auto w, auto in, auto epilogue)
   constexpr bool streamed = reads_streams(Rows * row_stride, 1) && Rows >= most_streams * lanes;
   constexpr std::size_t streams = streamed ? most_streams : 1, run = Rows / (streams * lanes) * lanes;
   if constexpr (streams > 1) {
-    // This loop reads only weights: scales and row sums between weights would slow memory down (bench/tuning-log.md).
+    // This loop reads only weights: reads of scales and row sums in between would slow it down.
     constexpr std::size_t most = run < 1024 ? run : 1024;
     std::int32_t sums[streams][most];
     for (std::size_t first = 0; first < run; first += most) {

@@ -28,7 +28,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Floats or tuples in a cache line.
+// How many floats or tuples a cache line has.
 inline constexpr std::size_t cache_line_words = target::Current::cache_line_floats;
 
 struct NothingAhead {
@@ -36,13 +36,13 @@ struct NothingAhead {
   constexpr void before(std::size_t) const noexcept {}
 };
 
-// Only the packs from number First on get the products.
+// Adds products only to the packs from number First on.
 template <std::size_t First>
 struct PacksFrom : NothingAhead {
   static constexpr std::size_t first_pack = First;
 };
 
-// Calls f(k) before the step of feature k. `f` may still write this row of the panel and later rows.
+// Calls f(k) before the step of feature k. `f` may still write row k of the panel and later rows.
 template <class F>
 struct BeforeEachStep {
   static constexpr std::size_t first_pack = 0;
@@ -52,12 +52,14 @@ struct BeforeEachStep {
 template <class F>
 BeforeEachStep(F) -> BeforeEachStep<F>;
 
-// What a tile prefetches. own_rows: distant lines of its own rows into the L2 cache, nearer lines into the L1 cache.
-// own_rows_near: only into the L1 cache. next_rows: the rows of the next tile.
+// What a tile prefetches:
+//     own_rows        distant lines of its own rows into the L2 cache, nearer lines into the L1 cache
+//     own_rows_near   lines of its own rows into the L1 cache
+//     next_rows       the rows of the next tile into the L2 cache
 enum class Prefetch { own_rows, own_rows_near, next_rows };
 
-// Prefetches weights while the tile reads one cache line of each row. The prefetches are spread over the steps: a burst
-// would stop the processor until the first lines have arrived. The next tile need not exist.
+// Prefetches weights while the tile reads one cache line of each row. A burst of prefetches would stop the processor
+// until the first lines have arrived, so they are spread over the steps. The next tile need not exist.
 template <Prefetch Kind, std::size_t Rows, class Matrix>
 struct PrefetchAhead {
   using Element = typename Matrix::Element;
@@ -97,7 +99,8 @@ struct PrefetchAhead {
     using target::Current;
     const Matrix next = rows.rows_from(Rows);
     if constexpr (!own) return {nullptr, nullptr, next.columns_from(k)};
-    // Returns the address `floats` floats after feature k of row 0, or in the next tile if the row ends earlier.
+    // Returns the address `floats` floats after feature k of row 0. After the end of the row, continues in the next
+    // tile.
     const auto later = [&](std::size_t floats) LADON_INLINE_LAMBDA {
       const std::size_t i = k + floats * sizeof(float) / sizeof(Element);
       return i < inner ? rows.data + i : next.data + (i - inner);
@@ -120,8 +123,8 @@ LADON_INLINE constexpr void for_each_sum(F f) noexcept {
 #endif
 }
 
-// A pointer to each row of a tile, so that loads of weights have no constant offset. Without `opaque`, the compiler
-// would compute all pointers from one.
+// A pointer to each row of a tile, so that loads of weights have no constant offset, which is slow in JavaScriptCore.
+// Without `opaque`, the compiler would compute all pointers from one.
 template <class Matrix, std::size_t Rows>
 struct SeparateRows {
   Matrix row[Rows];
@@ -186,7 +189,7 @@ struct MicroKernel {
       if constexpr (target::Current::separates_rows && D::rows == 1) {
         if (!std::is_constant_evaluated()) {
           SeparateRows<Matrix, Rows> separate(w.columns_from(k));
-          // Without `opaque`, the compiler would count the steps with another instruction.
+          // `opaque` keeps the compiler from counting the steps with another instruction.
           const Element* const last = opaque(panel + end * Width);
           for (const Element* next = panel + k * Width; next != last; next += features * Width, k += features) {
             ahead.before(k);
@@ -256,8 +259,8 @@ struct MicroKernel {
 #endif
   }
 
-  // Full loads would read past the end of `w` and the panel, so the remaining features are copied and padded with
-  // zeros.
+  // Adds the last features. A full load would read past the end of `w` and the panel, so the features are copied and
+  // padded with zeros.
   template <class D, std::size_t Width, class Matrix, class Element>
   LADON_INLINE constexpr void add_rest(std::size_t k, std::size_t inner, Matrix w, const Element* panel) noexcept {
     if constexpr (requires { typename D::Rest; }) {
@@ -270,7 +273,7 @@ struct MicroKernel {
         for (std::size_t j = 0; j < inner - k; ++j) rest[r * features + j] = *w.rows_from(r).columns_from(k + j).data;
       }
       const WeightMatrix<Weight, features, 1> weights{rest};
-      if constexpr (features == tuple) {  // the panel has zeros for the features that are missing from the last tuple
+      if constexpr (features == tuple) {  // the panel has zeros for features that are missing from its last tuple
         step<D, Width, 0>(weights, panel + k * Width);
       } else {
         alignas(64) Element rest_of_panel[features * Width] = {};
@@ -281,7 +284,7 @@ struct MicroKernel {
     }
   }
 
-  // Exchanges the upper half of the sums of each even row and the lower half of the next row, if the dot needs it.
+  // Exchanges the upper half of the sums of each even row with the lower half of the next row, if the dot needs it.
   template <class D>
   LADON_INLINE constexpr void exchange_halves() noexcept {
     if constexpr (D::rows == 2) {

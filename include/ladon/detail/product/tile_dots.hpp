@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dots of a tile (detail/product/tile.hpp), made of the dots of one pack (detail/vec/dot.hpp). These members are
-// added:
+// The dots of a tile (detail/product/tile.hpp), made of the dots of one pack (detail/vec/dot.hpp), have more members:
 //     load<Width, First>(panel, x)   loads the features of a step, for the packs from number First on
-//     rows                           2 if one instruction multiplies the weights of two rows
+//     rows                           2 if one instruction multiplies the weights of two rows, otherwise 1
 //     tuple_size                     the panel has whole tuples of this many features
 //     Rest                           the dot for the last features; without it, they are padded with zeros
-//     unfold(sum, start)             if the dot is folded: `start` plus the sum of each token
+//     unfold(sum, start)             folded dots: `start` plus the sum of each token
 #pragma once
 
 #include <cstddef>
@@ -22,7 +21,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// A dot of one pack, for each pack of a tile.
+// Uses a dot of one pack for each pack of a tile.
 template <class Dot, std::size_t Lanes>
 struct EachPack : Dot {
   static constexpr std::size_t rows = 1, lanes = Lanes;
@@ -44,14 +43,13 @@ struct OneRowDot {
   static constexpr bool hides_count = false;
 };
 
-// How many steps an iteration of a tile's loop has.
 template <class Dot, std::size_t Packs>
 inline constexpr std::size_t steps_together = [] {
   if constexpr (Dot::features == 1) return target::Current::steps_per_iteration(Dot::lanes, Packs);
   return std::size_t{1};
 }();
 
-// One load reads several tuples of weights. Each instruction multiplies by one tuple (SDOT, SMLAL, BFDOT).
+// One load reads several tuples of weights. Each instruction multiplies by one of them (SDOT, SMLAL, BFDOT).
 template <class Dot, std::size_t Lanes>
 struct ByLane : OneRowDot {
   using Rest = EachPack<Dot, Lanes>;
@@ -78,7 +76,7 @@ struct ByLane : OneRowDot {
 };
 
 // A step has four tuples. One instruction multiplies the weights of two rows by two tuples of two tokens (SMMLA,
-// BFMMLA). The sums must be in the order of exchange_halves.
+// BFMMLA). The sums must be in the order of exchange_halves (detail/vec/dot.hpp).
 template <class Dot, std::size_t Lanes>
 struct ByMatrix {
   using Rest = EachPack<Dot, Lanes>;
@@ -116,11 +114,11 @@ struct ByMatrix {
   static LADON_INLINE void exchange_halves(Sums& first, Sums& second) noexcept { Dot::exchange_halves(first, second); }
 };
 
-// Folded dots: a panel of half or a quarter of a register would leave lanes idle, so a register holds two or four
-// steps.
+// Folded dots: a panel of half or a quarter of a register would leave lanes idle, so a register holds two or four steps
+// of each token.
 //
-// Lane i * Steps + j of a sum belongs to token i, and adds the steps j, j + Steps, j + 2 Steps and so on. Partial sums
-// of a token are added at the end. FoldedFloats: panels of floats or of pairs of bfloat16 numbers.
+// Lane i * Steps + j of a sum belongs to token i, and adds the steps j, j + Steps, j + 2 Steps and so on. The partial
+// sums are added at the end. FoldedFloats is for panels of floats or of pairs of bfloat16 numbers.
 template <class Wide, std::size_t Steps, std::size_t StepFeatures>
 struct FoldedFloats : OneRowDot {
   using Fold = vec::Fold<Wide, Steps>;
@@ -186,7 +184,6 @@ inline constexpr std::size_t folded_steps = [] {
   return std::size_t{1};
 }();
 
-// Whether an int8 product is folded.
 template <class Simd, PanelLayout T, class Element>
 inline constexpr bool folds_int8 = [] {
   if constexpr (T.packs == 1 && 2 * T.lanes <= Simd::lanes) {
@@ -205,7 +202,7 @@ constexpr auto tuple_dot() noexcept {
     return EachPack<Dot, Lanes>{};
   }
 }
-// Chooses the dot of a tile of R rows. P is a ProductForm (detail/product/product_form.hpp).
+// P is a ProductForm (detail/product/product_form.hpp).
 template <class P, std::size_t R, class Matrix, class In>
 constexpr auto dot_of_tile() noexcept {
   using Simd = typename P::Simd;

@@ -16,14 +16,16 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Whether the tile's panel is the first; whether it is the last, in the first reading of the weights; and whether
-// another tile follows.
+// What a tile reads:
+//     first_panel   the first panel
+//     last_panel    the last panel, with Reading::first
+//     has_next      another tile of as many rows follows
 struct TileReads {
   bool first_panel, last_panel, has_next;
 };
 
-// Int8 and folded tiles prefetch long rows for each panel, and other tiles for the last panel of the first reading. A
-// target without prefetches reads ahead in the weights of the next tile, if they are contiguous.
+// Int8 and folded tiles prefetch long rows for each panel. Other tiles prefetch them for the last panel, if the weights
+// are read for the first time. A target without prefetches reads ahead in contiguous weights of the next tile.
 template <class Matrix>
 struct WeightsInPlace {
   Matrix rows;
@@ -52,8 +54,8 @@ struct WeightsInPlace {
   }
 };
 
-// Converts weights to the type To: bfloat16 weights to floats, on targets that do not multiply bfloat16 numbers, or
-// int8 weights to 16 bits. Products have the same bits as with weights of the type To. Rows of at most `features`
+// Converts weights to the type To: int8 weights to 16 bits, and bfloat16 weights to floats on targets that do not
+// multiply bfloat16 numbers. Products have the same bits as with weights of the type To. Rows of at most `features`
 // features are converted once for all panels. Longer rows are converted in pieces, again for each panel. The results
 // take at most 132 KB (16 rows, 64-bit Arm), or 2 KB on a microcontroller.
 template <class To, class Wide, std::size_t Rows, std::size_t Inner, class Matrix>
@@ -61,7 +63,6 @@ struct ConvertedRows {
   static constexpr std::size_t most = target::Current::widened_features * sizeof(float) / sizeof(To);
   static constexpr std::size_t whole_tuples = std::is_same_v<To, float> ? Inner : (Inner + 1) / 2 * 2;
   static constexpr std::size_t features = whole_tuples < most ? whole_tuples : most;
-  // Rows that are a multiple of aliasing_bytes apart would compete for one set of the L1 cache.
   static constexpr bool aliases = features * sizeof(To) % target::Current::aliasing_bytes == 0;
   static constexpr std::size_t stride = aliases ? features + cache_line_words : features;
   Matrix from;

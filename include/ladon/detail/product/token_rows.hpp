@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of a weight matrix and a few tokens that lie in rows or quads (detail/panel/token_rows.hpp). A lane holds
-// products of neighbouring features, so no lane is idle, whatever the number of tokens is:
+// The product of a weight matrix and a few tokens that lie in rows or quads (detail/panel/token_rows.hpp). Lanes hold
+// features, so no lane is idle, whatever the number of tokens is:
 //     tile     up to row_tile_tokens tokens and 4 rows of W, or all quads and several rows of W. Sums stay in
 //              registers, and their lanes are added last
 //     block    rows of W whose sums become panels: as many as a register has lanes, or 48 with quads
 //
-// Integer sums are exact, so int8 results equal those of panels. W is read in place, in rows.
+// Integer sums are exact, so int8 results equal those of panels. W is read in place.
 #pragma once
 
 #include <cstddef>
@@ -32,10 +32,10 @@ LADON_INLINE auto rest_of_weights(const Weight* row) noexcept {
   return Dot::weights(static_cast<const Weight*>(rest));
 }
 
-// Computes the sums of four rows of W and Tokens rows of features: quads[t * lanes / 4] receives the sums of token t,
-// which add_lanes completes. If only `rows` rows exist, the last is repeated. Rows of features begin Stride elements
-// apart, and registers Spread registers apart. Inlined, the tile would share registers with other code. Products of
-// several matrices share the function, because the distance of rows is an argument.
+// Computes the sums of four rows of W and Tokens rows of features. quads[t * lanes / 4] receives the sums of token t.
+// add_lanes adds their lanes later. If W has only `rows` rows, the last is repeated. Rows of features begin Stride
+// elements apart, and their registers Spread registers apart. Not inlined, so that the tile has all registers.
+// `row_stride` is an argument, so that products of several matrices share the function.
 template <class Dot, std::size_t Tokens, std::size_t Inner, std::size_t Stride, std::size_t Spread, class Weight,
           class Feature>
 LADON_NOINLINE void multiply_token_rows(const Weight* w, std::size_t row_stride, std::size_t rows, const Feature* x,
@@ -55,7 +55,7 @@ LADON_NOINLINE void multiply_token_rows(const Weight* w, std::size_t row_stride,
       LADON_UNROLLED_FOR(t, Tokens) Dot::add(sum[t][i], token[t], weight);
     }
   };
-  // A known number of steps makes g++ 12 unroll the loop and spill sums.
+  // If the number of steps were known, g++ 12 would unroll the loop and spill sums.
   const std::size_t end = opaque(Inner / line * line);
   const auto load = [](const Weight* from) LADON_INLINE_LAMBDA { return Dot::weights(from); };
   for (std::size_t k = 0; k < end; k += line) {
@@ -72,7 +72,7 @@ LADON_NOINLINE void multiply_token_rows(const Weight* w, std::size_t row_stride,
   LADON_UNROLLED_FOR(t, Tokens) quads[t * Dot::lanes / 4] = Dot::add_quads(sum[t]);
 }
 
-// Calls tile.operator()<N>(first) for tiles of at most `Most` tokens, as even as possible.
+// Calls tile.operator()<N>(first) for tiles of at most `Most` tokens, whose sizes differ by at most 1.
 template <std::size_t Most>
 LADON_INLINE void for_token_tiles(std::size_t tokens, auto tile) noexcept {
   const auto call = [&]<std::size_t N>(auto self, std::size_t first, std::size_t count) LADON_INLINE_LAMBDA -> void {
@@ -87,8 +87,8 @@ LADON_INLINE void for_token_tiles(std::size_t tokens, auto tile) noexcept {
   }
 }
 
-// Computes the sums of a block of W and `tokens` rows of features, and transposes them: sums [lanes][MostTokens]. If
-// only `rows` rows exist, later sums repeat the last row. Lanes without a token receive zeros.
+// Computes the sums of a block of W and `tokens` rows of features, and transposes them: sums [lanes][MostTokens]. If W
+// has only `rows` rows, later sums repeat the last row. Lanes without a token receive zeros.
 template <class Simd, class Feature, class Pack, std::size_t MostTokens, std::size_t Inner, std::size_t Stride,
           std::size_t Spread, class Weight>
 LADON_NOINLINE void sums_of_token_rows(const Weight* w, std::size_t row_stride, std::size_t rows, const Feature* x,
@@ -117,8 +117,8 @@ LADON_NOINLINE void sums_of_token_rows(const Weight* w, std::size_t row_stride, 
   }
 }
 
-// Converts sums of a row of W and a pack of tokens to results (finish_tile in product.hpp). Integer sums come as bits
-// of floats. Reads the tokens' parameters once: the compiler would read them after each store.
+// Converts sums of a row of W and a pack of tokens to results, as finish_tile does. Integer sums are passed as floats
+// with the same bits. The tokens' parameters are members: otherwise, the compiler would read them after each store.
 template <std::size_t Width, class Pack, class Weights, class In>
 struct RowResults {
   const Weights& w;
@@ -156,7 +156,7 @@ struct QuadForm {
   static constexpr std::size_t packs = Quads, width = 4 * Quads, inner = Inner;
 };
 
-// Computes the sums of R rows of W and Quads registers of quads: sums [R][MostTokens].
+// Writes the sums of Quads quads: sums [R][MostTokens].
 template <class Dot, std::size_t R, std::size_t Quads, std::size_t Inner, std::size_t MostTokens, class Matrix,
           class Feature>
 LADON_NOINLINE void multiply_quads(Matrix w, const Feature* x, float* sums) noexcept {
@@ -172,7 +172,7 @@ LADON_NOINLINE void multiply_quads(Matrix w, const Feature* x, float* sums) noex
   }
 }
 
-// Computes the sums of `rows` rows of W and `quads` quads: sums [rows][MostTokens].
+// Writes the sums of `quads` quads: sums [rows][MostTokens].
 template <class Simd, class Feature, class Form, std::size_t Inner, std::size_t MostTokens, class Matrix>
 LADON_NOINLINE void sums_of_quads(Matrix w, std::size_t rows, const Feature* x, std::size_t quads,
                                   float* sums) noexcept {
@@ -180,7 +180,7 @@ LADON_NOINLINE void sums_of_quads(Matrix w, std::size_t rows, const Feature* x, 
   const auto multiply = [&]<std::size_t N>(auto self) LADON_INLINE_LAMBDA -> void {
     if constexpr (Simd::template are_quads<Feature>(4 * N)) {
       constexpr std::size_t most = target::Current::most_aliasing_rows;
-      constexpr std::size_t fit = 24 / N;  // with the quads and a register of weights, at most 31 registers
+      constexpr std::size_t fit = 24 / N;  // sums, quads and a register of weights take at most 31 registers
       constexpr std::size_t tile = Form::rows_alias && fit > most ? most : fit;
       if (quads == N) {
         std::size_t r = 0;
@@ -196,14 +196,14 @@ LADON_NOINLINE void sums_of_quads(Matrix w, std::size_t rows, const Feature* x, 
   multiply.template operator()<Form::most_quads>(multiply);
 }
 
-// Multiplies the tokens of one panel that are rows or quads. W has `rows` rows.
+// Multiplies the tokens of one panel that are rows or quads.
 template <class Simd, PanelLayout T, std::size_t Inner, class Weights, class In, class Epilogue>
 LADON_NOINLINE void product_of_token_rows(Weights w, std::size_t rows, In in, std::size_t panel,
                                           const Epilogue& epilogue) noexcept {
   using Element = typename In::Element;
   using Form = TokenRowForm<Simd, T, Element, Inner>;
   using Pack = typename Simd::template Pack<T.lanes>;
-  // Blocks have whole tiles. The last block of quads begins earlier to have whole tiles.
+  // All blocks have whole tiles, so the last block of quads overlaps the block before.
   constexpr bool has_quads = Form::most_quads > 0 && sizeof(Element) == sizeof(typename decltype(w.weight)::Element);
   constexpr std::size_t block = has_quads ? 3 * Simd::lanes : Simd::lanes;
   constexpr std::size_t most = has_quads && !Form::apart ? T.width() : Form::most_tokens;

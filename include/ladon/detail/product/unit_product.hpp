@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products in a matrix unit (detail/vec/matrix_unit.hpp), which reads weights and panels in place. A block of sums has
 // up to two tiles of weights and two packs of tokens. Sums go through memory, because tiles and vectors share no
-// registers. Integer sums are exact, so results equal those of the other loops. Sums of bfloat16 products are added in
-// another order.
+// registers. Integer sums are exact, so results equal those of the other loops. bfloat16 products are added in another
+// order.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,6 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// A block of sums: Tiles * Unit::rows rows of weights and Packs packs of Lanes tokens.
 template <class Unit, std::size_t Tiles, std::size_t Packs, std::size_t Lanes>
 struct UnitBlock {
   static constexpr std::size_t rows = Tiles * Unit::rows;
@@ -73,7 +72,7 @@ LADON_INLINE void for_unit_blocks(Run run) noexcept {
   if constexpr (tiles % 2 > 0) run.template operator()<1>((tiles - 1) * Unit::rows);
 }
 
-// Whether the unit computes a product. P is a ProductForm.
+// P is a ProductForm.
 template <class P, class Matrix, class In>
 inline constexpr bool multiplies_in_unit = [] {
   using Unit = typename P::Simd::Unit;

@@ -2,6 +2,9 @@
 // The constants of an unknown machine. Each target replaces constants that were measured on it. bench/tuning-log.md,
 // "Constants of the targets", explains each constant. Kernels read some constants through Vectors
 // (detail/vec/choose.hpp), which tests vary.
+//
+// In figures, (128,384,12) is 128 tokens, 384 features and 12 heads, 2 x 5 is a tile of 2 packs and 5 rows, and the
+// peak is that of FMA.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +20,8 @@ struct PanelLayout {
   std::size_t lanes;
   std::size_t packs;
   std::size_t tile_rows;
-  std::size_t tile_rows_of_one_pack = tile_rows;  // more sums hide latency
-  bool halves_panels = false;                     // if its tokens fit into half the packs, a panel computes this half
+  std::size_t tile_rows_of_one_pack = tile_rows;  // more rows hide latency
+  bool halves_panels = false;                     // a panel computes half of its packs if its tokens fit
 
   constexpr std::size_t width() const noexcept { return lanes * packs; }
   constexpr std::size_t panels(std::size_t tokens) const noexcept { return (tokens + width() - 1) / width(); }
@@ -56,21 +59,21 @@ struct Defaults {
   static constexpr std::size_t softmax_chains = 1;
   static constexpr bool exponentials_beside_values = false;
   static constexpr std::size_t exponential_packs_ahead = 8;
-  // Separate maxima of a pack do not wait for each other.
+  // How many separate maxima each pack has, which do not wait for each other.
   static constexpr std::size_t score_maxima(std::size_t packs, std::size_t rows) noexcept {
     return packs == 1 && rows >= 8 ? 4 : 1;
   }
-  // Attention of at most this many queries has features in the lanes. From 5 or 6 on, queries in lanes are faster
-  // (AVX-512, AVX2 and SSE2 on Zen 4).
+  // Attention of at most this many queries has features in the lanes. From 5 or 6 queries on, queries in lanes are
+  // faster (AVX-512, AVX2 and SSE2 on Zen 4).
   static constexpr std::size_t most_few_queries = 4;
   static constexpr bool uses_block_floats = false;
   static constexpr bool attends_in_pairs = false;
-  // With 1, the epilogue computes GELU.
+  // With 1, the epilogue of a product computes GELU.
   static constexpr std::size_t gelu_packs_together = 1;
 
   // Caches.
   static constexpr std::size_t cache_line_floats = 16;
-  // From this length on, rows of weights are prefetched or read ahead.
+  // Weights are prefetched or read ahead if their rows have at least this many elements.
   static constexpr std::size_t prefetched_row_floats = unlimited;
   static constexpr std::size_t read_ahead_floats = unlimited, read_ahead_int8 = unlimited;
   static constexpr std::size_t prefetch_distance_floats = 12 * cache_line_floats;
@@ -82,31 +85,31 @@ struct Defaults {
   // An input above second_cache_bytes is multiplied in parts of this size: 69 -> 74% of peak.
   static constexpr std::size_t panel_bytes_at_a_time = 256 * 1024;
   static constexpr std::size_t fewest_panels_at_a_time = 4;
-  // Results that linear maps of rows compute at a time. With 16 KB, int8 (128,384,1536) takes 1.20 times as long
-  // (Zen 5).
+  // Results of a linear map outside the layers, before they become rows. With 16 KB, int8 (128,384,1536) takes 1.20
+  // times as long (Zen 5).
   static constexpr std::size_t result_bytes_at_a_time = 64 * 1024;
   static constexpr std::size_t result_bytes_in_small_memory = 8 * 1024;
-  // Weights that stay cached while panels, then rows of few tokens, read them.
+  // Bytes of weights that stay in the L2 cache while panels, and then rows of few tokens, read them.
   static constexpr std::size_t block_bytes = 144 * 1024;
-  // Panels that share each read of weights above second_cache_bytes: 67 -> 77% of peak.
+  // Panels that share each read of feed-forward weights above second_cache_bytes: 67 -> 77% of peak.
   static constexpr std::size_t feed_forward_panels = 4;
 
   // Precisions.
   // Weights of a row that are converted to floats at a time, on the stack.
   static constexpr std::size_t widened_features = 2048;
   static constexpr std::size_t widened_features_on_small_stack = 64;
-  // 4-bit weights that are expanded at a time, on the stack.
+  // Bytes of expanded 4-bit weights on the stack.
   static constexpr std::size_t expanded_bytes = 16 * 1024;
   static constexpr std::size_t expanded_bytes_on_small_stack = 1024;
   static constexpr bool multiplies_bfloat16 = false;
   static constexpr std::size_t bfloat16_tile_sums = unlimited;
-  // q in 16 or 32 bits, or q + zero in 8 bits (detail/panel/int8_panels.hpp).
+  // Features are q in 16 or 32 bits, or q + zero in 8 bits (detail/panel/int8_panels.hpp).
   using Int8Element = std::int16_t;
-  static constexpr bool multiplies_7_bits = false;  // 7-bit features are bytes, although Int8Element is wider
+  static constexpr bool multiplies_7_bits = false;  // features of 7 bits are bytes, even if Int8Element is wider
   static constexpr std::size_t int8_block = 1;
   static constexpr bool widens_int8 = false;
   static constexpr std::size_t int8_tile_sums = 24;
-  // Hidden features overwrite the keys.
+  // The hidden features of a feed-forward network overwrite the keys.
   static constexpr bool hidden_in_keys = false;
   static constexpr std::size_t int8_feed_forward_panels = 1;
 
@@ -121,7 +124,7 @@ struct Defaults {
   static constexpr std::size_t most_rows_beyond_pack = unlimited;
   template <class Element>
   static constexpr bool has_rows_of_whole_panel = false;
-  // Whether this many tokens, of a panel or after its first pack, become quads (detail/vec/token_quads.hpp).
+  // Whether so many tokens, of a panel or after its first pack, become quads (detail/vec/token_quads.hpp).
   template <class Element>
   static constexpr bool are_quads(std::size_t) noexcept {
     return false;
@@ -131,8 +134,7 @@ struct Defaults {
   // Texts of at most this many tokens have separate layers (ladon/model/text.hpp).
   static constexpr std::size_t short_text_tokens = 0;
 
-  // A single token.
-  // Four streams are 1.2 times as fast as one.
+  // A single token. Four streams are 1.2 times as fast as one.
   static constexpr std::size_t streams = 1;
   static constexpr std::size_t single_stream_bytes = 32 * 1024;
   static constexpr std::size_t fewest_streamed_inner_packs = 8;
@@ -141,12 +143,12 @@ struct Defaults {
   static constexpr bool prefetches_page_starts = false;
   static constexpr std::size_t single_query_heads = 1;
   static constexpr std::size_t single_query_sums = 8;
-  // Eight dot products hide the latency of an FMA.
+  // Eight dot products together hide the latency of an FMA.
   static constexpr std::size_t dot_product_packs(std::size_t lanes) noexcept { return lanes < 8 ? 2 : 1; }
   static constexpr std::size_t column_packs = 8;
 };
 
-// For packs that are arrays. Only tests, POWER and RISC-V with vectors have several lanes.
+// For packs that are arrays. Only tests, POWER and RISC-V with vectors have arrays of several lanes.
 template <std::size_t Lanes>
 struct PlainArrays : Defaults {
   static constexpr std::size_t registers = Lanes == 1 ? 32 : 8;

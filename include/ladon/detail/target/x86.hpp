@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants for x86.
+// Constants for x86. defaults.hpp explains the figures.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 #include <ladon/detail/target/defaults.hpp>
 
-// Inlined kernels would share AVX2's 16 registers with the caller: 90 -> 75% of peak (g++, (1024,512,8)).
+// If kernels were inlined, AVX2's 16 registers would be shared with the caller: 90 -> 75% of peak (g++, (1024,512,8)).
 #if defined(__AVX512F__)
 #define LADON_KERNEL  // inlined: 58 -> 64% of peak at (16,32,4)
 #endif
@@ -21,7 +21,7 @@ struct X86 : Defaults {
   using Int8Element = std::uint8_t;  // the unsigned operand of vpdpbusd
 #else
   static constexpr bool widens_int8 = true;  // if features have 16 bits
-  // Where the widest registers have vpmaddubsw, which saturates with 8 bits.
+  // Features of 7 bits need vpmaddubsw for the widest registers. With 8 bits, it would saturate.
 #if defined(__AVX512BW__) || (defined(__AVX2__) && !defined(__AVX512F__)) || (LADON_SSE4_1 && !defined(__AVX__))
   static constexpr bool multiplies_7_bits = true;
 #endif
@@ -32,12 +32,12 @@ struct X86 : Defaults {
 #if defined(__SSE__) && (defined(__GNUC__) || defined(__clang__))
   static constexpr std::size_t prefetched_row_floats = 256;  // MiniLM takes 0.75 to 0.82 of the time (Cascade Lake)
 #endif
-  // An L1 set has 8 to 12 lines: 64 -> 69% of peak in a product of 3072 columns (Cascade Lake).
+  // Rows compete for the 8 to 12 lines of an L1 set: 64 -> 69% of peak in a product of 3072 columns (Cascade Lake).
   static constexpr std::size_t most_aliasing_rows = 8;
 #if defined(__x86_64__)
   static constexpr std::size_t streams = 4;
   static constexpr bool prefetches_page_starts = true;
-  static constexpr std::size_t expanded_bytes = 80 * 1024;  // MiniLM, 8 tokens: 0.85 of the time with 16 KB (Zen 4)
+  static constexpr std::size_t expanded_bytes = 80 * 1024;  // MiniLM, 8 tokens: 15% less time than with 16 KB (Zen 4)
   static constexpr std::size_t single_query_heads = 2;
 #endif
 };
@@ -59,13 +59,13 @@ struct Avx512 : X86 {
   static constexpr std::size_t softmax_chains = 8;  // 27% less time than with 1 (Cascade Lake)
   static constexpr std::size_t short_text_tokens = 8;
 #if LADON_VNNI
-  static constexpr std::size_t int8_tile_sums = 24;  // with panel and weights, 27 registers
+  static constexpr std::size_t int8_tile_sums = 24;  // sums, panel and weights take 27 registers
 #endif
 #if LADON_HAS_SHUFFLE && defined(__AVX512BW__)
   template <class Element>
   static constexpr bool multiplies_token_rows = !LADON_DETERMINISTIC || std::is_integral_v<Element>;
-  // Without VNNI, a product of integers occupies a register (with 4 tokens, g++ 12 spills), and a panel converts its
-  // int8 weights, which takes equally long for half a panel.
+  // Without VNNI, each integer product occupies a register, so with 4 tokens, g++ 12 spills. A panel converts its int8
+  // weights, which takes as long for half a panel as for a whole panel.
   template <class Element>
   static constexpr std::size_t row_tile_tokens = std::is_integral_v<Element> && !LADON_VNNI ? 3 : 6;
   template <class Element>
@@ -74,8 +74,8 @@ struct Avx512 : X86 {
                                                                                                 : 2;
   template <class Element>
   static constexpr std::size_t most_rows_beyond_pack = std::is_same_v<Element, std::int16_t> ? 0 : unlimited;
-  // MiniLM with 12 tokens takes 0.74 (int8) or 0.80 (float32) of the time, with 24 tokens 0.86 (int8; Emerald Rapids).
-  // With bfloat16, the last quad may lack at most one token, because no processor with fast BF16 was measured.
+  // Quads: MiniLM with 12 tokens takes 0.74 (int8) or 0.80 (float32) of the time, with 24 tokens 0.86 (int8; Emerald
+  // Rapids). With bfloat16, the last quad may lack at most one token, because no processor with fast BF16 was measured.
   template <class Element>
   static constexpr bool are_quads(std::size_t tokens) noexcept {
     constexpr bool is_int8 = std::is_integral_v<Element>, is_float = std::is_same_v<Element, float>;
@@ -134,7 +134,7 @@ struct Avx2 : X86 {
 
 // SSE2 to SSE4.2: 16 registers of 4 floats, no FMA.
 struct Sse2 : X86 {
-  // Wide tiles share broadcasts. On Zen, 4 x 3 can reach 89% of peak (2 x 5: 80%).
+  // Packs of a tile share broadcasts. On Zen, 4 x 3 can reach 89% of peak (2 x 5: 80%).
   static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens > 2 * lanes ? PanelLayout{lanes, 4, 3, 10} : one_or_two_packs<10>(tokens, lanes);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ArrayPack: a pack of floats in a plain array, for any target and for constant evaluation. Its comments document all
-// packs. Operations work lane by lane, except transpose, add_rows, reduce_max and reduce_add.
+// ArrayPack: a pack of floats in a plain array, for any target and for constant evaluation. The comments here document
+// all types of packs. Operations work lane by lane, except transpose, add_rows, reduce_max and reduce_add.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@
 
 #include <ladon/detail/config/compiler.hpp>
 
-// Without these declarations, a global variable of the program, such as `maximum`, would hide the friends of packs.
+// Declares the names of the packs' friends, which a global variable of the program, such as `maximum`, would otherwise
+// hide.
 namespace LADON_NAMESPACE::detail {
 void blend(), copy_sign(), entry_at_low_bits(), fma(), fma_or_zero(), in_order(), low_bits_to_exponent(),
     low_bits_to_power(), maximum(), minimum(), reduce_add(), reduce_max(), sqrt();
@@ -24,8 +25,8 @@ void blend(), copy_sign(), entry_at_low_bits(), fma(), fma_or_zero(), in_order()
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Hides a value from the optimiser, at no cost. Does nothing on RISC-V, where hiding takes 2.5% more instructions at
-// (16,32,4).
+// Hides from the optimiser how `x` was computed, at no cost. Does nothing on RISC-V, where hiding takes 2.5% more
+// instructions in attention of 16 tokens.
 template <class T>
 LADON_INLINE constexpr T hidden(T x) noexcept {
 #if defined(__GNUC__) || defined(__clang__)
@@ -47,15 +48,15 @@ LADON_INLINE constexpr T hidden(T x) noexcept {
   return x;
 }
 
-// Returns a product. In deterministic builds, -ffp-contract=fast cannot fuse it with a sum.
+// Returns `product`. In deterministic builds, -ffp-contract=fast cannot fuse the product with a sum.
 template <class T>
 LADON_INLINE constexpr T unfused(T product) noexcept {
   if constexpr (LADON_DETERMINISTIC) return hidden(product);
   return product;
 }
 
-// Returns a sum or product that g++ cannot reorder. #pragma GCC optimize sets no macro, and also acts on templates of
-// earlier headers. For clang++, LADON_AS_WRITTEN keeps the order.
+// Returns `x`, a sum or product that g++ cannot reorder, even after #pragma GCC optimize. The pragma sets no macro, and
+// acts on templates of earlier headers, too. For clang++, LADON_AS_WRITTEN keeps the order.
 template <class T>
 LADON_INLINE constexpr T in_order(T x) noexcept {
 #if !defined(__clang__)
@@ -64,8 +65,8 @@ LADON_INLINE constexpr T in_order(T x) noexcept {
   return x;
 }
 
-// Returns a * b + c with one rounding, for constant evaluation. The product is exact in double, and the sum is rounded
-// to odd (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+// Returns a * b + summand with one rounding, for constant evaluation. The product is exact in double. The sum is
+// rounded to odd (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
 constexpr float fma_exact(float a, float b, float summand) noexcept {
   const double product = static_cast<double>(a) * static_cast<double>(b), c = static_cast<double>(summand);
   const double sum = product + c;
@@ -79,7 +80,8 @@ constexpr float fma_exact(float a, float b, float summand) noexcept {
   return static_cast<float>(ladon::bit_cast<double>(bits));
 }
 
-// Constant expressions must not overflow, so they compute in double. Rounding to float gives the same bits.
+// An overflow of floats is an error in constant expressions, so they compute in double. Rounding to float gives the
+// same bits.
 constexpr double widened(float x) noexcept { return static_cast<double>(x); }
 LADON_INLINE constexpr float add_scalar(float a, float b) noexcept {
   LADON_AS_WRITTEN
@@ -98,7 +100,7 @@ LADON_INLINE constexpr float divide_scalar(float a, float b) noexcept {
   return std::is_constant_evaluated() ? static_cast<float>(widened(a) / widened(b)) : a / b;
 }
 
-// Whether fma_scalar rounds only once. An emulated fma would call libm for every product.
+// Whether fma_scalar rounds only once. Without an FMA instruction, each fma would be a call of libm.
 #if !LADON_DETERMINISTIC && (LADON_FMA || defined(__ARM_FEATURE_FMA) || defined(__aarch64__) || \
                              defined(__riscv_flen) || defined(_ARCH_PPC64) || defined(__s390x__))
 inline constexpr bool fma_is_fused = true;
@@ -106,7 +108,7 @@ inline constexpr bool fma_is_fused = true;
 inline constexpr bool fma_is_fused = false;
 #endif
 
-// With relaxed SIMD, the WebAssembly engine rounds once or twice. fma_scalar then uses the vector instruction.
+// With relaxed SIMD (WebAssembly), uses the vector instruction. The engine rounds once or twice.
 LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
   LADON_AS_WRITTEN
   if constexpr (fma_is_fused) {
@@ -127,7 +129,7 @@ LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
   }
 }
 
-// Rounds correctly. The iteration starts above the root, and ends when a step does not decrease the value.
+// Newton's iteration, correctly rounded. Starts above the root, and ends when a step does not decrease the value.
 constexpr float sqrt_newton(float x) noexcept {
   if (!(x > 0) || x == std::numeric_limits<float>::infinity()) {
     return x == 0 || x > 0 ? x : std::numeric_limits<float>::quiet_NaN();
@@ -150,8 +152,8 @@ LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
 #endif
 }
 
-// On Cortex-M, the next functions are assembly, which takes constant time: g++ 12 would branch if an argument is
-// constant.
+// On a Cortex-M with FPU, the next functions are assembly, which takes constant time. If an argument is a constant, g++
+// 12 would branch.
 
 LADON_INLINE constexpr float select_scalar(bool condition, float a, float b) noexcept {
 #if LADON_CORTEX_M_FPU && !defined(__clang__)
@@ -162,7 +164,6 @@ LADON_INLINE constexpr float select_scalar(bool condition, float a, float b) noe
 #endif
   return condition ? a : b;
 }
-// Returns `a` if x > y, otherwise `b`.
 LADON_INLINE constexpr float if_greater(float x, float y, float a, float b) noexcept {
 #if LADON_CORTEX_M_FPU && !defined(__clang__)
   if (!std::is_constant_evaluated()) {
@@ -179,20 +180,21 @@ LADON_INLINE constexpr float if_greater(float x, float y, float a, float b) noex
 LADON_INLINE constexpr float max_scalar(float a, float b) noexcept { return if_greater(a, b, a, b); }
 LADON_INLINE constexpr float min_scalar(float a, float b) noexcept { return if_greater(b, a, a, b); }
 
-// Whether powers of two are looked up in a vector register. Narrower packs use the table, too, so that all packs give
-// the same bits. AVX2 is not faster with a table.
+// Whether powers of two are looked up in exp2_eighths, which fits into an AVX-512 register. Narrower packs use the
+// table, too, so that all packs give the same bits. AVX2 is not faster with a table.
 #if defined(__AVX512F__) && LADON_FMA && !LADON_DETERMINISTIC
 inline constexpr bool uses_exp2_table = true;
 #else
 inline constexpr bool uses_exp2_table = false;
 #endif
 
-// Entries j and j + 8 are the bits of 2^(j/8) minus j * 2^20. With k = 8 n + j, entry j plus k * 2^20 is 2^(k/8).
+// Entries j and j + 8 are the bits of 2^(j/8), minus j * 2^20. If k = 8 n + j, entry j plus k * 2^20 has the bits of
+// 2^(k/8).
 alignas(64) inline constexpr std::uint32_t exp2_eighths[16] = {
     0x3f800000, 0x3f7b95c2, 0x3f7837f0, 0x3f75fed7, 0x3f7504f3, 0x3f75672a, 0x3f7744fd, 0x3f7ac0c7,
     0x3f800000, 0x3f7b95c2, 0x3f7837f0, 0x3f75fed7, 0x3f7504f3, 0x3f75672a, 0x3f7744fd, 0x3f7ac0c7};
 
-// GCC 12 unrolls token loops past the end of the caller's array, and warns about iterations that never run.
+// GCC 12 unrolls loops over tokens past the end of the caller's array, and warns about iterations that never run.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
@@ -220,45 +222,44 @@ struct ArrayPack {
     }
   };
 
-  // Returns the pack whose lane i is f(i). Only ArrayPack has this function.
+  // Only ArrayPack has this function.
   template <class F>
   static LADON_INLINE constexpr ArrayPack apply(F f) noexcept {
     ArrayPack result;
     LADON_UNROLLED_FOR(i, N) result.lane[i] = f(i);
     return result;
   }
-  // Returns the pack whose lane i is Function(lane i of each operand).
   template <auto Function, class... Packs>
   static LADON_INLINE constexpr ArrayPack each(const Packs&... x) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return Function(x.lane[i]...); });
   }
 
-  // HeliumPack returns a HeliumBroadcast.
+  // HeliumPack::broadcast returns a HeliumBroadcast.
   static LADON_INLINE constexpr ArrayPack broadcast(float x) noexcept {
     return apply([&](std::size_t) LADON_INLINE_LAMBDA { return x; });
   }
   static LADON_INLINE constexpr ArrayPack lane_index() noexcept {
     return apply([](std::size_t i) LADON_INLINE_LAMBDA { return static_cast<float>(i); });
   }
-  // Returns the mask whose lane i is bit i of `bits`. Bit 0 is the lowest bit.
+  // Returns the mask whose lane i is bit i of `bits`.
   static LADON_INLINE constexpr Mask lanes_of(std::uint32_t bits) noexcept {
     return Mask::apply([&](std::size_t i) LADON_INLINE_LAMBDA { return (bits >> i & 1) != 0; });
   }
   static LADON_INLINE constexpr Mask every_lane(bool value) noexcept {
     return Mask::apply([&](std::size_t) LADON_INLINE_LAMBDA { return value; });
   }
-  // `from` and `to` need only the alignment of a float.
+  // Loads and stores need only the alignment of a float.
   static LADON_INLINE constexpr ArrayPack load(const float* from) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return from[i]; });
   }
-  // Lanes from n on become 0. Memory behind from[n - 1] is not read. Precondition: n <= lanes.
+  // Lanes from n on become 0. Memory after from[n - 1] is not read. Precondition: n <= lanes.
   static LADON_INLINE constexpr ArrayPack load_partial(const float* from, std::size_t n) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return i < n ? from[i] : 0.0f; });
   }
   LADON_INLINE constexpr void store(float* to) const noexcept {
     LADON_UNROLLED_FOR(i, N) to[i] = lane[i];
   }
-  // Memory behind to[n - 1] is neither read nor written. Precondition: n <= lanes.
+  // Memory after to[n - 1] is neither read nor written. Precondition: n <= lanes.
   LADON_INLINE constexpr void store_partial(float* to, std::size_t n) const noexcept {
     LADON_UNROLLED_FOR(i, N) {
       if (i < n) to[i] = lane[i];
@@ -271,14 +272,14 @@ struct ArrayPack {
   friend LADON_INLINE constexpr ArrayPack operator-(Arg a, Arg b) noexcept { return each<subtract_scalar>(a, b); }
   friend LADON_INLINE constexpr ArrayPack operator*(Arg a, Arg b) noexcept { return each<multiply_scalar>(a, b); }
   friend LADON_INLINE constexpr ArrayPack operator/(Arg a, Arg b) noexcept { return each<divide_scalar>(a, b); }
-  // Rounds once if fma_is_fused, otherwise twice. Relaxed SIMD may round once.
+  // Rounds once if fma_is_fused, otherwise twice. Relaxed SIMD may round either way.
   friend LADON_INLINE constexpr ArrayPack fma(Arg a, Arg b, Arg c) noexcept { return each<fma_scalar>(a, b, c); }
   // Returns 0 where `zero` is true. HeliumPack lacks this function.
   friend LADON_INLINE constexpr ArrayPack fma_or_zero(const Mask& zero, Arg a, Arg b, Arg c) noexcept {
     return blend(zero, broadcast(0), fma(a, b, c));
   }
   friend LADON_INLINE constexpr ArrayPack sqrt(Arg a) noexcept { return each<sqrt_scalar>(a); }
-  // If `b` is NaN, both functions return NaN. If only `a` is NaN, they return `b`, or NaN on NEON.
+  // maximum and minimum return NaN if `b` is NaN. If only `a` is NaN, they return `b`, or NaN on NEON.
   friend LADON_INLINE constexpr ArrayPack maximum(Arg a, Arg b) noexcept { return each<max_scalar>(a, b); }
   friend LADON_INLINE constexpr ArrayPack minimum(Arg a, Arg b) noexcept { return each<min_scalar>(a, b); }
   // Comparisons are false if an operand is NaN.
@@ -294,7 +295,6 @@ struct ArrayPack {
   friend LADON_INLINE constexpr ArrayPack blend(const Mask& where, Arg a, Arg b) noexcept {
     return each<select_scalar>(where, a, b);
   }
-  // The magnitude of `a` with the sign of `b`.
   friend LADON_INLINE constexpr ArrayPack copy_sign(Arg a, Arg b) noexcept {
     constexpr std::uint32_t sign = 0x80000000u;
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA {
@@ -325,7 +325,6 @@ struct ArrayPack {
                      LADON_INLINE_LAMBDA { return table[ladon::bit_cast<std::uint32_t>(a.lane[i]) % 16]; });
   }
 
-  // Lane j of row i becomes lane i of row j.
   static LADON_INLINE constexpr void transpose(ArrayPack (&row)[N]) noexcept {
     for (std::size_t i = 1; i < N; ++i) {
       for (std::size_t j = 0; j < i; ++j) {
@@ -336,7 +335,7 @@ struct ArrayPack {
     }
   }
 
-  // Lane i becomes the sum of row i. Other packs overwrite `row`, and add pairs of lanes first, so last bits differ.
+  // Lane i becomes the sum of row i. Other packs overwrite `row`, and add lanes in another order, so last bits differ.
   static LADON_INLINE constexpr ArrayPack add_rows(const ArrayPack (&row)[N]) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return reduce_add(row[i]); });
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the packs that Ladon computes with: xsimd's vectors, Helium's vectors or plain arrays. Kernels get the choice
-// as the template argument Vectors. Simd is Vectors at run time and ConstantPacks in constant evaluation.
+// as the template argument Vectors, with the members of Defaults (detail/target/defaults.hpp), and:
 //     lanes     how many floats the widest register has
 //     has<N>    whether there is a register of N floats
 //     Pack<N>   the pack of N floats
 //     Unit      the matrix unit, or NoMatrixUnit
-// Vectors also has the members of Defaults (detail/target/defaults.hpp).
+//
+// The template argument Simd is Vectors at run time, and ConstantPacks in constant evaluation.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +49,6 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// The packs are arrays of at most Lanes floats.
 template <std::size_t Lanes, class Target = target::PlainArrays<Lanes>>
 struct ArrayVectors : Target {
   using Unit = NoMatrixUnit;
@@ -103,22 +103,21 @@ struct ConstantPacks {
   using Pack = ArrayPack<N>;
 };
 
-// The type of the features of an int8 product (detail/vec/dot.hpp).
+// The type of a quantised feature of 7 or 8 bits (detail/vec/dot.hpp).
 template <class Vectors, int Bits>
 using Int8Element =
     std::conditional_t<Bits == 7 && Vectors::multiplies_7_bits, std::uint8_t, typename Vectors::Int8Element>;
 
-// Calls f(Vectors{}) at run time and f(ConstantPacks{}) in constant evaluation.
 template <class Vectors, class F>
 LADON_INLINE constexpr void with_packs(F f) noexcept {
 #if LADON_CONSTANT_EVALUATION
-  // With std::is_constant_evaluated, g++ 12 compiles for 1.17 times as long: it also optimises code for ConstantPacks.
+  // With std::is_constant_evaluated, g++ 12 also optimises the code for ConstantPacks: 1.17 times the compile time.
   if (__builtin_is_constant_evaluated()) return f(ConstantPacks{});
 #endif
   f(Vectors{});
 }
 
-// Returns the lanes of the narrowest register with at least `tokens` lanes, or of the widest register.
+// Returns the lanes of the narrowest register with at least `tokens` lanes, or of the widest register if none has.
 template <class Vectors, std::size_t Lanes = Vectors::lanes>
 constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
   if constexpr (Lanes > 1) {
@@ -133,17 +132,16 @@ constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
 
 namespace LADON_NAMESPACE::detail {
 
-// Returns the layout of `tokens` tokens. Panels of a single token have the width 1, because lanes then hold features or
-// keys. Sums across lanes depend on the number of lanes, so deterministic builds treat a single token like several
-// tokens.
+// Returns the layout of `tokens` tokens. The panel of a single token has width 1, because lanes then hold features or
+// keys. The sum of lanes depends on their number, so deterministic builds treat a single token like several tokens.
 template <class Vectors>
 constexpr PanelLayout panel_layout(std::size_t tokens) noexcept {
   if (tokens == 1 && !LADON_DETERMINISTIC) return {1, 1, Vectors::single_token_rows};
   return Vectors::panel_layout(tokens, vec::lanes_for<Vectors>(tokens));
 }
 
-// The last panel has the layout that its tokens would have as a sequence: KWT-1 (99 tokens) takes 0.92 of the time
-// (Zen 4). Kernels for a single token compute only whole sequences, so one remaining token counts as two.
+// Returns the layout of the last panel: that of a sequence of its tokens. With it, KWT-1 (99 tokens) takes 0.92 of the
+// time (Zen 4). One remaining token counts as two, because kernels for a single token compute only whole sequences.
 template <class Vectors>
 constexpr PanelLayout last_panel_layout(std::size_t tokens) noexcept {
   const PanelLayout whole = panel_layout<Vectors>(tokens);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dot adds one step of a product to the sums of one row and one pack of tokens:
+// A dot adds one step of a product to the sums of one row of weights and one pack of tokens:
 //     features           how many features of each token a step has
-//     Sums, Features     the sums, and the features of a step: one token in each lane
+//     Sums, Features     the sums, and the features of a step: types with one token in each lane
 //     load(panel)        loads the features
 //     weights(w)         loads the weights
 //     add(sum, x, w)     adds the products
 //
-// TupleDot has tuple_size features of 8 or 16 bits in a 32-bit lane. Panels of tuples are [tuples][width][tuple_size].
-// The target chooses the type of int8 features, Int8Element, and thus tuple_size, the value
+// A tuple is tuple_size features of 8 or 16 bits in a 32-bit lane. Panels of tuples are [tuples][width][tuple_size].
+// The target chooses the type of quantised features, Int8Element, and thus tuple_size, the value
 // (detail/panel/int8_panels.hpp) and the instruction:
 //     std::int16_t   2   q          vpmaddwd (dot_x86.hpp), SMLAL (dot_arm64.hpp), i32x4.dot_i16x8_s (dot_wasm.hpp)
 //     std::uint8_t   4   q + zero   vpdpbusd, or vpmaddubsw with 7 bits (dot_x86.hpp), relaxed_dot_i8x16_i7x16_add_s
@@ -34,7 +34,7 @@ struct FloatDot {
   static constexpr std::size_t features = 1;
   using Sums = Pack;
   using Features = Pack;
-  // Aligned loads are 1.027 times as fast at (64,128,4) (SSE2, Zen 5).
+  // With aligned loads, a call with 64 tokens is 1.027 times as fast (SSE2, Zen 5).
   static LADON_INLINE constexpr Features load(const float* panel) noexcept {
     if constexpr (requires { Pack::load_aligned(panel); }) return Pack::load_aligned(panel);
     return Pack::load(panel);
@@ -46,7 +46,7 @@ struct FloatDot {
   }
 };
 
-// Sums of 32 bits do not overflow (most_int8_features).
+// 32 bits hold the sum of most_int8_features products.
 template <class Pack>
 struct IntegerSums {
   std::int32_t lane[Pack::lanes];
@@ -86,7 +86,7 @@ struct IntegerSums {
   }
 };
 
-// Holds a register's weights in memory.
+// The weights of one register, in memory.
 template <std::size_t Size>
 struct Bytes {
   std::int8_t byte[Size];
@@ -115,7 +115,6 @@ LADON_INLINE constexpr std::int32_t tuple_of(const Weight* weight, std::size_t c
   }
   return static_cast<std::int32_t>(result);
 }
-// Like tuple_of, with a single load where possible.
 template <std::size_t TupleSize, class Weight>
 LADON_INLINE constexpr std::int32_t load_tuple(const Weight* weight) noexcept {
   if constexpr (TupleSize * sizeof(Weight) == sizeof(std::int32_t) && std::endian::native == std::endian::little) {
@@ -130,14 +129,14 @@ LADON_INLINE std::int64_t load_two_tuples(const Weight* weight) noexcept {
   return load_as<std::int64_t>(weight);
 }
 
-// Multiplies int8 weights in plain arrays. TupleDots of registers give equal results, may store tuples in another
-// order, and add:
+// Multiplies int8 weights in plain arrays. Specialisations for registers compute the same, but may store the tuples of
+// a panel in another order. They may also have:
 //     add_folded(sum, x, weights)               if `folds`, two steps for lanes / 2 tokens: lanes 2 i and 2 i + 1
 //                                               hold token i
 //     add_by_lane<Step>(sum, features, weights) a step with the weights in lane `Step` of a register of `steps` tuples
 //     add_matrix(sum, features, weights)        two steps of two tokens and two rows
-//
-// For add_matrix, exchange_halves turns the sums of two rows into those of tokens 0 and 1, and of tokens 2 and 3.
+//     exchange_halves(first, second)            orders the sums of rows a and b for add_matrix, and back:
+//                                               a0 a1 a2 a3, b0 b1 b2 b3  <->  a0 a1 b0 b1, a2 a3 b2 b3
 template <class Element, class Pack>
 struct TupleDot {
   static constexpr std::size_t tuple_size = tuple_features<Element>, features = tuple_size;
@@ -163,7 +162,8 @@ struct TupleDot {
   static LADON_INLINE constexpr void add_products(Sums& sum, const Element* x, const std::int8_t* weight) noexcept {
     LADON_UNROLLED_FOR(i, tuple_size * Pack::lanes) sum.lane[i / tuple_size] += feature_value(x[i]) * weight[i];
   }
-  // Writes q, or q + zero, to `panel` [lanes][tuple_size]. Precondition: q fits into 16 bits, q + zero into Element.
+  // Rounds `x` to q. Writes q, or q + zero, to `panel` [lanes][tuple_size]. Precondition: q fits into 16 bits, q + zero
+  // into Element.
   static LADON_INLINE constexpr void store_tuple(const Pack (&x)[tuple_size], [[maybe_unused]] const Pack& zero,
                                                  Element* panel) noexcept {
     float rounded[tuple_size][Pack::lanes], zero_points[Pack::lanes];
@@ -184,8 +184,8 @@ struct TupleDot {
 //     BFDOT       FEAT_BF16     sum = sum + (x0 * w0 + x1 * w1)        each addition is rounded to odd
 //
 // Rounding to odd: an inexact sum becomes the neighbour whose last bit is 1, so the error is less than 2^-23 of the
-// sum. Both instructions read subnormal numbers as 0, and return 0 instead of a subnormal sum. With the bit EBF of FPCR
-// (FEAT_EBF16), BFDOT rounds to nearest and keeps subnormal numbers, so last bits depend on this bit.
+// sum. Both instructions read subnormal numbers as 0, and return 0 instead of a subnormal sum. If the bit EBF of FPCR
+// is set (FEAT_EBF16), BFDOT rounds to nearest and keeps subnormal numbers, so last bits differ.
 //
 // A Row is a register of 2 * lanes consecutive features or weights, for the product of a single token.
 template <class Pack>
@@ -202,7 +202,7 @@ struct TupleDot<BFloat16, Pack> {
   static LADON_INLINE constexpr void add(Sums& sum, Features panel, const BFloat16* weight) noexcept {
     for (std::size_t j = tuple_size; j-- > 0;) sum = fma(feature(panel, j), Pack::broadcast(to_float(weight[j])), sum);
   }
-  // Elements from number `count` on are 0.
+  // Loads `count` elements. The other elements are 0.
   static LADON_INLINE constexpr Row load_row(const BFloat16* from,
                                              std::size_t count = tuple_size * Pack::lanes) noexcept {
     Row row{};
@@ -223,7 +223,6 @@ struct TupleDot<BFloat16, Pack> {
   }
 
  private:
-  // Returns the pack whose lane i is elements[2 i + j].
   static LADON_INLINE constexpr Pack feature(const BFloat16* elements, std::size_t j) noexcept {
     float lane[Pack::lanes]{};
     for (std::size_t i = 0; i < Pack::lanes; ++i) lane[i] = to_float(elements[tuple_size * i + j]);
@@ -231,7 +230,8 @@ struct TupleDot<BFloat16, Pack> {
   }
 };
 
-// Attention stores queries, keys, values and weights as pairs of bfloat16 numbers, the first in the low half of a lane.
+// Attention can store queries, keys, values and attention weights as pairs of bfloat16 numbers. A lane holds a pair,
+// its first number in the low half. BFloat16Pairs has these functions:
 //     to_pairs(first, second)     rounds two packs of floats to the pairs (first[i], second[i])
 //     store_neighbours(x, to)     rounds lanes 2 i and 2 i + 1 to the pair to[i]
 //     add_products(sum, a, b)     adds two products to each lane, with the rounding of TupleDot<BFloat16, Pack>
@@ -239,7 +239,7 @@ LADON_INLINE constexpr float to_pair(float first, float second) noexcept {
   const std::uint32_t low = to_bfloat16(first).bits, high = to_bfloat16(second).bits;
   return ladon::bit_cast<float>(high << 16 | low);
 }
-// Returns `pair` with its other number 0.
+// Returns `pair` with 0 as its second number.
 LADON_INLINE constexpr float only_first(float pair) noexcept {
   return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(pair) & 0xffffu);
 }
@@ -272,7 +272,7 @@ struct BFloat16Pairs {
   }
 };
 
-// A step of pairs: two features of each token, and two weights.
+// A lane holds a pair of features or weights.
 template <class Pack>
 struct PairDot : FloatDot<Pack> {
   static LADON_INLINE constexpr void add(Pack& sum, const Pack& x, const Pack& weight) noexcept {
@@ -315,14 +315,13 @@ struct IntegerSums<XsimdPack<Lanes>> {
 #endif
   LADON_INLINE Pack to_float() const noexcept { return Integers::floats(sum); }
 
-  // Returns `start` plus the sums of lanes 2 i and 2 i + 1, which belong to token i.
+  // Returns `start` plus, for each token i, the sum of lanes 2 i and 2 i + 1.
   LADON_INLINE IntegerSums<XsimdPack<Lanes / 2>> add_steps(
       const IntegerSums<XsimdPack<Lanes / 2>>& start) const noexcept {
     return {IntegerRegister<Lanes / 2>::add(start.sum, Integers::add_neighbours(sum))};
   }
 };
 
-// Tuples are pairs of 16-bit features, or four bytes.
 template <class Element, std::size_t Lanes>
   requires(has_integers<Lanes> &&
            (std::is_same_v<Element, std::int16_t> || (multiplies_bytes && std::is_same_v<Element, std::uint8_t>)))

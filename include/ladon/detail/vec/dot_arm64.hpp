@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of an int8 or bfloat16 product on 64-bit Arm. SDOT and SMLAL multiply features by one lane of a register of
-// weights, which holds several steps. SMMLA multiplies two rows of eight weights by two tokens of eight features. A
-// tile interleaves the features of two steps for SMMLA when it loads them, so SMMLA reads SDOT's panels.
+// The dots of int8 and bfloat16 products on 64-bit Arm. SDOT and SMLAL multiply features by one lane of a register of
+// weights, which holds several steps. SMMLA multiplies two rows of eight weights by two tokens of eight features. SMMLA
+// reads the panels of SDOT: a tile interleaves the features of two steps when it loads them.
 #pragma once
 
 #include <arm_neon.h>
@@ -37,7 +37,7 @@ struct Arm64Dot {
     first = ladon::bit_cast<Halves>(vzip1q_s64(a, b));
     second = ladon::bit_cast<Halves>(vzip2q_s64(a, b));
   }
-  // `first` gets lanes 0 and 1 of both registers, alternately, and `second` lanes 2 and 3.
+  // Registers a0 a1 a2 a3 and b0 b1 b2 b3 become a0 b0 a1 b1 and a2 b2 a3 b3.
   static LADON_INLINE void interleave_words(Register& first, Register& second) noexcept {
     const auto a = ladon::bit_cast<int32x4_t>(first), b = ladon::bit_cast<int32x4_t>(second);
     first = ladon::bit_cast<Register>(vzip1q_s32(a, b));
@@ -73,7 +73,7 @@ struct TupleDot<std::int8_t, XsimdPack<4>> : Arm64Dot<4, IntegerSums<XsimdPack<4
   static LADON_INLINE void add_products(Sums& sum, const std::int8_t* x, const std::int8_t* weight) noexcept {
     sum.sum = vdotq_s32(sum.sum, vld1q_s8(x), vld1q_s8(weight));
   }
-  // SLI inserts each feature above the previous features.
+  // SLI inserts each feature above the previous features of its lane.
   static LADON_INLINE void store_tuple(const Pack (&x)[4], const Pack& zero, std::int8_t* panel) noexcept {
     const auto rounded = [](const Pack& pack) LADON_INLINE_LAMBDA {
       return vreinterpretq_s32_f32((pack + Pack::broadcast(round_to_low_bits)).batch);
@@ -88,7 +88,7 @@ struct TupleDot<std::int8_t, XsimdPack<4>> : Arm64Dot<4, IntegerSums<XsimdPack<4
 };
 #endif
 
-// SMLAL multiplies a weight by one feature of each of four tokens, so a tuple is [tuple_size][lanes].
+// SMLAL multiplies a weight by one feature of each of four tokens, so tuples are stored as [tuple_size][lanes].
 template <>
 struct TupleDot<std::int16_t, XsimdPack<4>> : Arm64Dot<2, IntegerSums<XsimdPack<4>>, int16x8_t> {
   static LADON_INLINE Features load(const std::int16_t* panel) noexcept { return vld1q_s16(panel); }
@@ -116,7 +116,7 @@ struct TupleDot<std::int16_t, XsimdPack<4>> : Arm64Dot<2, IntegerSums<XsimdPack<
 };
 
 #if LADON_ARM_BFLOAT16_DOT
-// Tiles with an even number of rows use BFMMLA, which rounds like two BFDOT. Other tiles use BFDOT.
+// Tiles with an even number of rows use BFMMLA, which rounds like two BFDOT instructions. Other tiles use BFDOT.
 template <>
 struct TupleDot<BFloat16, XsimdPack<4>> : Arm64Dot<2, XsimdPack<4>, bfloat16x8_t> {
   using Row = bfloat16x8_t;
@@ -145,7 +145,7 @@ struct TupleDot<BFloat16, XsimdPack<4>> : Arm64Dot<2, XsimdPack<4>, bfloat16x8_t
   static LADON_INLINE void exchange_halves(Sums& first, Sums& second) noexcept {
     interleave_halves(first.batch.data, second.batch.data);
   }
-  // volatile, as for SMMLA.
+  // `volatile` as for SMMLA.
   static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
     float32x4_t total = sum.batch;
     asm volatile("bfmmla %0.4s, %1.8h, %2.8h" : "+w"(total) : "w"(weights), "w"(x));

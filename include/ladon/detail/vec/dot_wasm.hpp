@@ -10,10 +10,10 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// dot_x86.hpp documents the functions. Arguments and result of merge_bytes, from the lowest byte on (*: unused):
-//     even    q0  *   q2  *
-//     odd     q1  *   q3  *
-//     bytes   q0  q1  q2  q3
+// dot_x86.hpp documents the functions. A lane in merge_bytes(even, odd), from the lowest byte on (*: unused):
+//     even      q0  *   q2  *
+//     odd       q1  *   q3  *
+//     result    q0  q1  q2  q3
 template <std::size_t N>
 struct IntegerRegister {
   using Type = v128_t;

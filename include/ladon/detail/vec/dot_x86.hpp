@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of an int8 or bfloat16 product on x86, for registers of 128, 256 and 512 bits. With VNNI, vpdpbusd
-// multiplies four unsigned features by four signed weights in each 32-bit lane, and adds the products without
-// saturation. Without VNNI, vpmaddubsw multiplies features of 7 bits, and adds two products in 16 bits. Features of
-// 8 bits become 16-bit integers: vpmaddwd multiplies a pair of features by a pair of weights, and adds both products.
+// The dots of int8 and bfloat16 products on x86, for registers of 128, 256 and 512 bits. With VNNI, vpdpbusd multiplies
+// four unsigned features by four signed weights in each 32-bit lane, and adds the products without saturation. Without
+// VNNI, vpmaddubsw multiplies features of 7 bits, and adds two products in 16 bits. Features of 8 bits are stored in 16
+// bits: vpmaddwd multiplies a pair of features by a pair of weights, and adds both products.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@
 namespace LADON_NAMESPACE::detail::vec {
 
 // The instructions for a register of N 32-bit integers.
-//     merge_words(low, high)   the low 16 bits of each lane of `low`, and above them those of `high`
-//     merge_bytes(even, odd)   the low 8 bits of each 16-bit word of `even`, and above them those of `odd`
-//     words(from)              2 * N bytes as words of 16 bits, with their signs
-//     repeat_byte(x)           each byte of a lane becomes its lowest byte; the other bytes must be 0
+//     merge_words(low, high)   each lane: the low 16 bits of `low`, and above them those of `high`
+//     merge_bytes(even, odd)   each 16-bit word: the low 8 bits of `even`, and above them those of `odd`
+//     words(from)              2 * N signed bytes, widened to 16 bits
+//     repeat_byte(x)           copies the lowest byte of a lane to all its bytes; the other bytes of `x` must be 0
 //     add_neighbours(a)        N / 2 lanes: the sums of lanes 2 i and 2 i + 1
 template <std::size_t N>
 struct IntegerRegister {
@@ -28,7 +28,7 @@ struct IntegerRegister {
   using Floats = typename XsimdPack<N>::Batch::register_type;
   using Half = IntegerRegister<N / 2>;
 
-  // xsimd loads with lddqu, which g++ does not fold into the instruction that reads the register.
+  // xsimd loads with lddqu. g++ does not merge an lddqu into the instruction that uses the register.
   static LADON_INLINE Type load(const void* from) noexcept { return load_as<Type>(from); }
   static LADON_INLINE void store(Type x, void* to) noexcept {
     Batch(x).store_unaligned(static_cast<std::int32_t*>(to));
@@ -40,9 +40,9 @@ struct IntegerRegister {
   static LADON_INLINE Type add(Type a, Type b) noexcept { LADON_X86(add_epi32, a, b); }
   static LADON_INLINE Type add_bytes(Type a, Type b) noexcept { LADON_X86(add_epi8, a, b); }
   static LADON_INLINE Type multiply(Type a, Type b) noexcept { LADON_X86(mullo_epi32, a, b); }
-  // Returns `sum` plus, in each lane, a0 * b0 + a1 * b1 for the lane's 16-bit words. Assembly for g++: with intrinsics,
-  // g++ 12 multiplies all pairs of a step before it adds the first product, so products occupy as many registers as
-  // sums.
+  // Multiplies the 16-bit words of `a` and `b`, and adds the two products of each lane to `sum`. Assembly for g++: with
+  // intrinsics, g++ 12 multiplies all pairs of a step before it adds the first product, so products occupy as many
+  // registers as sums.
   static LADON_INLINE Type add_products_of_pairs(Type sum, Type a, Type b) noexcept {
 #if defined(__AVX2__) && defined(__GNUC__) && !defined(__clang__)
     Type products;
@@ -100,7 +100,6 @@ struct IntegerRegister {
       return a;
     }
   }
-  // Returns four sums: of all lanes of `a`, `b`, `c` and `d`.
   static LADON_INLINE __m128i reduce_add(Type a, Type b, Type c, Type d) noexcept {
     const Type ab = add(lower_words(a, b), upper_words(a, b)), cd = add(lower_words(c, d), upper_words(c, d));
     return add_quads(add(lower_pairs(ab, cd), upper_pairs(ab, cd)));
@@ -135,8 +134,8 @@ inline constexpr bool has_integers =
 
 inline constexpr bool multiplies_bytes = LADON_SSE4_1;
 #if LADON_VNNI
-// Returns `sum` plus the products of unsigned `x` and signed `w`. `w` is a register, or Bytes as a memory operand,
-// without which g++ would first load the weights of several steps, in a slower order.
+// Returns `sum` plus the products of unsigned `x` and signed `w`. `w` is a register, or Bytes, which become a memory
+// operand. Without the memory operand, g++ would load the weights of several steps first, in a slower order.
 //
 // Assembly for g++: with the intrinsic, g++ 12 copies and spills accumulators (46% instead of 90% of peak, Zen 5).
 // Without AVX-512, the prefix {vex} selects the encoding of AVX-VNNI.
@@ -164,7 +163,7 @@ LADON_INLINE Register add_dot(Register sum, Register x, const Weights& w) noexce
 #endif
 }
 #elif LADON_SSE4_1
-// The same for features of 7 bits: vpmaddubsw adds two products in 16 bits, and would saturate with features of 8 bits.
+// add_dot for features of 7 bits: vpmaddubsw adds two products in 16 bits, and would saturate with 8 bits.
 template <class Register, class Weights>
 LADON_INLINE Register add_dot(Register sum, Register x, const Weights& w) noexcept {
   using Integers = IntegerRegister<sizeof(Register) / 4>;
@@ -199,7 +198,7 @@ struct BFloat16Register {
     const auto first = static_cast<Mask>((std::uint64_t{1} << count) - 1);
     LADON_X86(maskz_loadu_epi16, first, from);
   }
-  // Rounds to pairs (even[i], odd[i]).
+  // Rounds `even` and `odd` to the pairs (even[i], odd[i]).
   static LADON_INLINE Type pairs(Floats even, Floats odd) noexcept {
     alignas(64) static constexpr auto order = [] {
       std::array<std::uint16_t, 2 * N> lane{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 2^x, e^x, erf and tanh of packs, without branches and libm, and functions of doubles for tables. 2^z is 2^n * 2^f
-// with n = round(z) and f = z - n. e^z is 2^n * e^f with n = round(z / ln 2). Polynomials compute 2^f and e^f.
+// with n = round(z) and f = z - n. e^z is 2^n * e^f with n = round(z / ln 2) and f = z - n ln 2. Polynomials compute
+// 2^f and e^f.
 //
 // The largest errors in units in the last place, over all floats (tests/test_elementary.cpp). Subnormal results are
 // rounded only once. NaN gives NaN.
@@ -22,13 +23,14 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// x + 1.5 * 2^23 rounds x with |x| < 2^21 to an integer, ties to even. The low 16 bits of the sum are the integer's.
+// Adding 1.5 * 2^23 to x, |x| < 2^21, rounds x to an integer, ties to even. The low 16 bits of the sum are the
+// integer's.
 inline constexpr float round_to_low_bits = 0x1.8p23f;
 
-// x + 1.5 * 2^23 + 127 rounds x to an integer n. The low byte of the sum is n + 127, the exponent of 2^n.
+// Adding 1.5 * 2^23 + 127 to x rounds x to an integer n. The low byte of the sum is n + 127, the exponent of 2^n.
 inline constexpr float rounding_magic = round_to_low_bits + 127;
 
-// Hides the values, so that each use loads a constant from memory.
+// With loads_constants, hides the values, so that each use loads a constant from memory.
 template <std::size_t N>
 LADON_INLINE constexpr decltype(auto) load_constants(const float (&constants)[N]) noexcept {
   if constexpr (target::Current::loads_constants) {
@@ -38,7 +40,6 @@ LADON_INLINE constexpr decltype(auto) load_constants(const float (&constants)[N]
   }
 }
 
-// Horner's rule: each instruction waits for the previous instruction.
 template <class Pack, std::size_t N>
 LADON_INLINE constexpr Pack polynomial(const float (&coefficients)[N], const Pack& x) noexcept {
   auto&& c = load_constants(coefficients);
@@ -48,11 +49,12 @@ LADON_INLINE constexpr Pack polynomial(const float (&coefficients)[N], const Pac
   return sum;
 }
 
-// (2^f - 1) / f for |f| <= 1/2. The relative error is 0.27 * 2^-24 for 2^f, and 0.67 * 2^-24 for 2^f - 1 (erf).
+// A polynomial for (2^f - 1) / f, |f| <= 1/2. The relative error is 0.27 * 2^-24 for 2^f, and 0.67 * 2^-24 for 2^f - 1
+// (erf).
 inline constexpr float exp2_fraction[] = {6.931471825e-1f, 2.402264774e-1f, 5.550332367e-2f,
                                           9.618436918e-3f, 1.339887502e-3f, 1.535336196e-4f};
 
-// Interleaves N packs to hide latency: a pack takes 7.7 cycles with 8 packs, 10.5 with one (Cascade Lake).
+// Computes N polynomials together to hide latency: a pack takes 7.7 cycles with 8 packs, 10.5 with one (Cascade Lake).
 template <class Pack, std::size_t N, std::size_t Terms>
 LADON_INLINE constexpr void polynomials(const float (&coefficients)[Terms], const Pack (&x)[N],
                                         Pack (&sum)[N]) noexcept {
@@ -67,16 +69,16 @@ LADON_INLINE constexpr void polynomials(const float (&coefficients)[Terms], cons
 
 inline constexpr float exp2_constants[] = {rounding_magic, -127, 1};
 
-// 2^f - 1 for |f| <= 1/16. The relative error of 2^f is 0.33 * 2^-24.
+// A polynomial for 2^f - 1, |f| <= 1/16. The relative error of 2^f is 0.33 * 2^-24.
 inline constexpr float exp2_sixteenth[] = {-1.833273267e-8f, 6.931471825e-1f, 2.402641028e-1f, 5.549890175e-2f};
 
-// x + 1.5 * 2^20 rounds x to k/8. The low bits of the sum are the integer k.
+// Adding 1.5 * 2^20 to x rounds x to a multiple k/8. The low bits of the sum are the integer k.
 inline constexpr float eighths_magic = 0x1.8p20f;
 
-// Replaces each x by 2^x for x <= 127.
+// Replaces each x by 2^x. Precondition: x <= 127.
 //
-// With the table: 2^x = 2^(k/8) * 2^f with k = round(8 x), and 0 for x < -126. Raises "invalid" for x = -inf. A pack
-// takes 2.4 cycles beside a tile, and 3.6 without the table (Zen 5).
+// With the table: 2^x = 2^(k/8) * 2^f with k = round(8 x) and f = x - k/8. For x < -126, the result is 0. x = -inf
+// raises the exception "invalid". Beside a tile's products, a pack takes 2.4 cycles, and 3.6 without the table (Zen 5).
 template <class Pack, std::size_t N>
   requires(uses_exp2_table)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
@@ -108,7 +110,7 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   LADON_UNROLLED_FOR(i, N) p[i] = fma(p[i], x[i], one);
   LADON_UNROLLED_FOR(i, N) x[i] = p[i] * low_bits_to_exponent(t[i]);
 }
-// An array of one pack would stay in memory: 6% more instructions (Cortex-M55).
+// For one pack. In an array, the pack would stay in memory: 6% more instructions (Cortex-M55).
 template <class Pack>
 LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
   if constexpr (uses_exp2_table) {
@@ -129,12 +131,12 @@ inline constexpr float log2_e = std::numbers::log2e_v<float>;
 inline constexpr float ln2_first = 0x1.62e4p-1f;
 inline constexpr float ln2_second = 0x1.7f7d1cp-20f;
 
-// (e^f - 1 - f) / f^2 for |f| <= ln(2)/2. The relative error is 0.054 * 2^-24 for e^f, and 0.13 * 2^-24 for e^f - 1
-// (tanh).
+// A polynomial for (e^f - 1 - f) / f^2, |f| <= ln(2)/2. The relative error is 0.054 * 2^-24 for e^f, and 0.13 * 2^-24
+// for e^f - 1 (tanh).
 inline constexpr float exp_tail[] = {4.999999404e-1f, 1.666651666e-1f, 4.166810215e-2f, 8.369192481e-3f,
                                      1.383890165e-3f};
 
-// Returns e^x, +inf or 0. The limits -105 and 89 already give 0 and +inf.
+// Returns e^x, which is already 0 at x = -105, and +inf at 89.
 template <class Pack>
 LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
   const Pack one = Pack::broadcast(1), magic = Pack::broadcast(rounding_magic);
@@ -142,18 +144,19 @@ LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
   const Pack n = in_order(in_order(fma(z, Pack::broadcast(log2_e), magic)) - magic);
   const Pack f = fma(n, Pack::broadcast(-ln2_second), fma(n, Pack::broadcast(-ln2_first), z));
   const Pack p = fma(fma(polynomial(exp_tail, f), f, one), f, one);
-  // Splits 2^n, which may be no float, into two exact powers.
+  // 2^n may exceed the range of floats, so it is computed as two exact powers.
   const Pack first = in_order(fma(n, Pack::broadcast(0.5f), magic)), second = (n - (first - magic)) + magic;
   return p * low_bits_to_exponent(first) * low_bits_to_exponent(second);
 }
 
-// log2(erfc(a)) / a for a in [0, 4]. The relative error of erf is 0.089 * 2^-24 (with degree 7: 0.59 * 2^-24).
+// A polynomial for log2(erfc(a)) / a, a in [0, 4]. The relative error of erf is 0.089 * 2^-24 (with degree 7: 0.59 *
+// 2^-24).
 inline constexpr float log2_erfc[] = {-1.627907038e+0f, -9.184474349e-1f, -1.482795030e-1f,
                                       2.764359303e-2f,  2.053831704e-4f,  -2.374308649e-3f,
                                       8.935785736e-4f,  -1.635285153e-4f, 1.257518761e-5f};
 
-// The magnitude is 1 - 2^z with z = log2(erfc |x|). With s = 2^n and m = 2^f - 1, the magnitude is -(s m + (s - 1)),
-// where no digits cancel. erfc(4) = 2^-25.95, so larger |x| give 1.
+// The magnitude of erf is 1 - 2^z with z = log2(erfc |x|) = n + f. It is computed as -(s m + (s - 1)) with s = 2^n and
+// m = 2^f - 1, so that no digits cancel. erfc(4) = 2^-25.95, so |x| > 4 gives 1.
 template <class Pack>
 LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
@@ -183,8 +186,8 @@ LADON_INLINE constexpr void erf(Pack (&x)[N]) noexcept {
   }
 }
 
-// The magnitude is d / (d + 2) with d = e^(2 |x|) - 1 = s m + (s - 1), s = 2^n and m = e^f - 1, where no digits cancel.
-// 1 - tanh(9.125) = 2^-25.3, so larger |x| give 1.
+// The magnitude of tanh is d / (d + 2) with d = e^(2 |x|) - 1. With s = 2^n and m = e^f - 1, d is s m + (s - 1), where
+// no digits cancel. 1 - tanh(9.125) = 2^-25.3, so |x| > 9.125 gives 1.
 template <class Pack>
 LADON_INLINE constexpr Pack tanh(const Pack& x) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
@@ -199,10 +202,10 @@ LADON_INLINE constexpr Pack tanh(const Pack& x) noexcept {
   return copy_sign(d / (d + Pack::broadcast(2)), x);
 }
 
-// The functions below compute rotary tables (position.hpp). Without libm, constant evaluation and run time give equal
-// values. Errors are about 1e-15: relative for e^x and ln x, absolute for cosine and sine.
+// The functions below compute rotary tables (position.hpp). They call no libm, so constant evaluation and run time give
+// equal values. Errors are about 1e-15: relative for e^x and ln x, absolute for cosine and sine.
 
-// Returns e^x. Precondition: |x| < 708.
+// Precondition: |x| < 708.
 constexpr double exp_double(double x) noexcept {
   constexpr double ln2 = 0.693147180559945309417;
   const auto n = static_cast<int>(x / ln2 + (x < 0 ? -0.5 : 0.5));
@@ -224,12 +227,12 @@ constexpr double log_double(double x) noexcept {
   return 2 * sum + unfused(n * 0.693147180559945309417);
 }
 
-// Returns base^exponent. Preconditions: those of log_double and exp_double.
+// Preconditions: those of log_double and exp_double.
 constexpr double power_double(double base, double exponent) noexcept {
   return exp_double(unfused(exponent * log_double(base)));
 }
 
-// Returns the largest integer that is at most x. Precondition: |x| < 2^63.
+// Precondition: |x| < 2^63.
 constexpr double floor_double(double x) noexcept {
   const auto integer = static_cast<double>(static_cast<std::int64_t>(x));
   return integer > x ? integer - 1 : integer;

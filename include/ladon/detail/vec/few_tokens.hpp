@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folded tiles (detail/product/tile_dots.hpp). A folded pack has lanes / Steps tokens. Lane i * Steps + j holds step j
-// of token i. Fold needs registers of several widths (AVX), and shuffles that do not go through memory.
+// Folded tiles (detail/product/tile_dots.hpp): a folded pack holds Steps steps of lanes / Steps tokens. Step j of token
+// i is in lane i * Steps + j. Fold needs registers of several widths (AVX), and shuffles in registers.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,9 @@ struct Fold<XsimdPack<N>, Steps> {
   using Pack = XsimdPack<N>;
   static constexpr std::size_t tokens = N / Steps;
 
-  // Lane i is word i % Steps of `from`: a float, or a pair of bfloat16 numbers. A tile of 1 x 16 reaches 99% of peak
-  // with vpbroadcastq, and 75% with vbroadcastsd (Zen 4).
+  // Lane i becomes word i % Steps of `from`: a float, or a pair of bfloat16 numbers. Two words are broadcast as a
+  // 64-bit integer: a tile of 1 pack x 16 rows reaches 99% of peak with vpbroadcastq, but 75% with vbroadcastsd (Zen
+  // 4).
   static LADON_INLINE Pack repeat(const void* from) noexcept {
     if constexpr (Steps == 4) {
       return Pack(_mm512_broadcast_f32x4(_mm_loadu_ps(static_cast<const float*>(from))));
@@ -40,7 +41,7 @@ struct Fold<XsimdPack<N>, Steps> {
     return transposed<Steps>(Pack::load(static_cast<const float*>(from)));
   }
 
-  // Lane i is the sum of token i. Steps are added as 0 + 1, or (0 + 2) + (1 + 3).
+  // Lane i becomes the sum of token i. Its steps are added as 0 + 1, or (0 + 2) + (1 + 3).
   static LADON_INLINE XsimdPack<tokens> add_steps(const Pack& a) noexcept {
     const Pack rows = transposed<tokens>(a);
     if constexpr (Steps == 2) {

@@ -15,7 +15,7 @@ namespace LADON_NAMESPACE::detail::vec {
 
 struct HeliumPack;
 
-// A float that stands for four equal lanes. Some instructions read it from a general register.
+// A float that stands for four equal lanes. Some vector instructions read such a float from a general register.
 struct HeliumBroadcast {
   float value;
   LADON_INLINE operator HeliumPack() const noexcept;
@@ -25,8 +25,8 @@ struct HeliumPack {
   static constexpr std::size_t lanes = 4;
   using Arg = const HeliumPack&;
   float32x4_t vector;
-  // `load` and `store` use InMemory: g++ 12 treats accesses of intrinsics as accesses of integers, and may reorder them
-  // with accesses of floats. load_partial and store_partial call keep_order instead.
+  // `load` and `store` access memory as InMemory. With intrinsics, g++ 12 assumes that integers are accessed, and may
+  // reorder the access with accesses of floats. load_partial and store_partial use intrinsics, so they call keep_order.
   typedef float32x4_t InMemory __attribute__((aligned(alignof(float)), may_alias));
 
   // Four equal bits for each lane.
@@ -63,7 +63,8 @@ struct HeliumPack {
   friend LADON_INLINE HeliumPack operator+(Arg a, Arg b) noexcept { return {vaddq_f32(a.vector, b.vector)}; }
   friend LADON_INLINE HeliumPack operator-(Arg a, Arg b) noexcept { return {vsubq_f32(a.vector, b.vector)}; }
   friend LADON_INLINE HeliumPack operator*(Arg a, Arg b) noexcept { return {vmulq_f32(a.vector, b.vector)}; }
-  // The FPU divides lane by lane, in 4 instructions: the lanes of q0 and q1 are s0 to s7. From C++, g++ 12 needs 25.
+  // The FPU divides lane by lane. q0 and q1 consist of its registers s0 to s7, so 4 instructions are enough. From C++,
+  // g++ 12 needs 25.
   friend LADON_INLINE HeliumPack operator/(Arg a, Arg b) noexcept {
     register float32x4_t quotient asm("q0") = a.vector;
     register float32x4_t divisor asm("q1") = b.vector;
@@ -101,7 +102,7 @@ struct HeliumPack {
     return fma(HeliumPack(a), b, c);
   }
 
-  // Returns `a` where x > y, otherwise `b`. From C++, g++ 12 would copy the comparison to a general register.
+  // From C++, g++ 12 would copy the comparison to a general register.
   static LADON_INLINE HeliumPack if_greater(Arg x, Arg y, Arg a, Arg b) noexcept {
     HeliumPack result;
     asm("vcmp.f32 gt, %q1, %q2\n\tvpsel %q0, %q3, %q4"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights of 4 bits, which products expand to int8 weights. A group is 32 weights of a row, and has one of 16 tables:
+// Weights of 4 bits, which products expand to int8 weights. A row consists of groups of 32 weights. Each group uses one
+// of 16 tables:
 //     weight i of a group is int4_tables[number of the group's table][4-bit code i]
 //
-// So a product of 4-bit weights is an int8 product, and has the same bits on every target. A row has, in this order:
+// Products are then int8 products, with the same bits on every target. A row has, in this order:
 //     codes           16 bytes for each group: byte j holds code j in its lower half, and code j + 16 above it
 //     table numbers   half a byte for each group, the lower half first
 //
@@ -43,10 +44,10 @@ constexpr std::size_t int4_row_bytes(std::size_t weights) noexcept {
 
 namespace detail {
 
-// Table 2 n holds the levels, multiplied by 0.85^n and rounded. Table 2 n + 1 has the opposite signs. The levels are
-// those of a Lloyd-Max quantiser for groups of 32 normally distributed numbers, if each group has a scale of either
-// sign. After rotation, the weights of MiniLM have a relative error of 7.7% (16 equal steps and a float16 scale for
-// each group, as in Q4_0 of llama.cpp: 8.6%).
+// Table 2 n holds `levels`, multiplied by 0.85^n and rounded. Table 2 n + 1 has the opposite signs. `levels` are those
+// of a Lloyd-Max quantiser for groups of 32 normally distributed numbers, whose scales have either sign. The rotated
+// weights of MiniLM have a relative error of 7.7%. With 16 equal steps and a float16 scale for each group, as in Q4_0
+// of llama.cpp, the error is 8.6%.
 using Int4Tables = std::array<std::array<std::int8_t, int4_codes>, 16>;
 alignas(16) inline constexpr Int4Tables int4_tables = [] {
   constexpr int levels[int4_codes] = {-127, -100, -79, -63, -48, -35, -22, -9, 2, 14, 26, 37, 51, 66, 83, 107};
@@ -61,7 +62,6 @@ alignas(16) inline constexpr Int4Tables int4_tables = [] {
   return tables;
 }();
 
-// Returns the number of the table of a group. The row has `groups` groups.
 constexpr std::size_t int4_table(const std::uint8_t* row, std::size_t groups, std::size_t group) noexcept {
   return static_cast<std::size_t>(row[groups * (int4_group / 2) + group / 2] >> (group % 2 * 4)) & 15;
 }
@@ -76,8 +76,8 @@ constexpr void expand_int4_group(const std::uint8_t* codes, const std::int8_t* t
 }
 
 #if defined(__AVX2__)
-// Returns the weights of a group. Both halves of the register read the same bytes, the upper half their upper four
-// bits.
+// Both halves of the register read the same bytes: the lower half uses the lower four bits of each byte, the upper half
+// the upper four bits.
 LADON_INLINE __m256i look_up_int4_group(const std::uint8_t* codes, const std::int8_t* table) noexcept {
   const auto load = [](const void* from) LADON_INLINE_LAMBDA {
     return _mm256_broadcastsi128_si256(_mm_loadu_si128(static_cast<const __m128i*>(from)));
@@ -88,7 +88,7 @@ LADON_INLINE __m256i look_up_int4_group(const std::uint8_t* codes, const std::in
 #endif
 
 #if LADON_AVX512
-// Holds the tables of two groups side by side. A byte of table numbers selects a pair.
+// The two tables that a byte of table numbers selects, side by side.
 using Int4TablePairs = std::array<std::array<std::int8_t, 2 * int4_codes>, 256>;
 alignas(32) inline constexpr Int4TablePairs int4_table_pairs = [] {
   Int4TablePairs pairs{};
@@ -98,7 +98,6 @@ alignas(32) inline constexpr Int4TablePairs int4_table_pairs = [] {
   }
   return pairs;
 }();
-// Expands two groups.
 LADON_INLINE void expand_int4_pair(const std::uint8_t* codes, std::uint8_t tables, std::int8_t* to) noexcept {
   const auto load = [](const void* from) LADON_INLINE_LAMBDA {
     return _mm512_broadcast_i64x4(_mm256_loadu_si256(static_cast<const __m256i*>(from)));
@@ -153,7 +152,6 @@ LADON_INLINE void look_up_int4_group(const std::uint8_t* codes, const std::int8_
 
 }  // namespace vec
 
-// Expands group number `group` of a row that has `groups` groups.
 LADON_INLINE constexpr void expand_int4_group(const std::uint8_t* row, std::size_t groups, std::size_t group,
                                               std::int8_t* to) noexcept {
   const std::uint8_t* const codes = row + group * (int4_group / 2);
@@ -165,7 +163,7 @@ LADON_INLINE constexpr void expand_int4_group(const std::uint8_t* row, std::size
   }
 }
 
-// Expands the groups of a row with `weights` weights. Writes whole groups of 32.
+// Expands a row of `weights` weights. Writes whole groups of 32.
 LADON_INLINE constexpr void expand_int4_row(const std::uint8_t* row, std::size_t weights, std::int8_t* to) noexcept {
   constexpr std::size_t group_bytes = int4_group / 2, line_groups = 4, ahead = 4096;
   const std::size_t groups = int4_groups(weights);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiplies groups of 4-bit weights by the features of a single token, and looks up the weights in registers:
+// Multiplies groups of 4-bit weights by the features of a single token. The weights are looked up in registers:
 //     add(sum, x, row, groups, g)   adds the products of `together` groups, from number g on
-//     arrange(features, x)          brings their features into the order that add expects, if `arranges`
+//     arrange(features, x)          if `arranges`: orders the features of these groups as `add` reads them
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct Int4Dot {
 };
 
 #if LADON_HAS_XSIMD && (LADON_SSE4_1 || defined(__aarch64__) || defined(__wasm_simd128__))
-// Compilers keep `weight` in registers, because all its stores and loads have 16 bytes.
+// With 8-bit features, all loads and stores of `weight` have 16 bytes, so compilers keep `weight` in registers.
 template <class Element, std::size_t Lanes>
   requires(std::is_integral_v<Element>)
 struct Int4Dot<Element, XsimdPack<Lanes>> {
@@ -42,8 +42,8 @@ struct Int4Dot<Element, XsimdPack<Lanes>> {
 #endif
 
 #if LADON_HAS_XSIMD && defined(__AVX2__)
-// The lower bytes of words are the weights 0, 2, ... 30, and the upper bytes 1, 3, ... 31. Shifts separate these bytes
-// in less time than vpmovsxbw, which moves data between the halves of a register (Zen 3).
+// Features of 16 bits: words have the weights 0, 2, ... 30 in their lower bytes, and 1, 3, ... 31 in their upper bytes.
+// Shifts separate these bytes in less time than vpmovsxbw, which moves data between halves of a register (Zen 3).
 template <class Element>
   requires(std::is_integral_v<Element>)
 struct Int4Dot<Element, XsimdPack<8>> {
@@ -74,7 +74,8 @@ struct Int4Dot<Element, XsimdPack<8>> {
 #endif
 
 #if LADON_HAS_XSIMD && LADON_AVX512
-// A register holds the codes of four groups, the first halves of their weights, or the second halves.
+// A register holds the codes of four groups: first halves of groups in the lower four bits, second halves in the upper
+// four bits.
 template <class Element>
   requires(std::is_integral_v<Element> && sizeof(Element) == 1)
 struct Int4Dot<Element, XsimdPack<16>> {

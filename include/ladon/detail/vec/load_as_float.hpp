@@ -15,7 +15,7 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Without this function, g++ 12 would load the pack again for each multiply-add that uses it.
+// Returns `loaded`, which g++ 12 would otherwise load again for each multiply-add that uses it.
 template <class Pack>
 LADON_INLINE constexpr Pack keep_in_register(const Pack& loaded) noexcept {
 #if defined(__GNUC__) && !defined(__clang__) && LADON_HAS_XSIMD && LADON_SSE2
@@ -28,7 +28,7 @@ LADON_INLINE constexpr Pack keep_in_register(const Pack& loaded) noexcept {
   return loaded;
 }
 
-// All lanes from number `count` on are 0.
+// Lanes from number `count` on are 0.
 template <class Pack, class Element>
 LADON_INLINE constexpr Pack load_partial_as_float(const Element* from, std::size_t count) noexcept {
   if constexpr (std::is_same_v<Element, float>) return Pack::load_partial(from, count);
@@ -58,7 +58,7 @@ LADON_INLINE constexpr Pack load_as_float(const BFloat16* from) noexcept {
 #endif
 #if defined(__AVX512BW__)
   if constexpr (std::is_same_v<Pack, XsimdPack<16>>) {
-    // One vpermw replaces two instructions: a token with 1024 keys in the L2 cache takes 0.83 times as long (Zen 4).
+    // One vpermw replaces two instructions: a token with 1024 keys in the L2 cache takes 0.83 of the time (Zen 4).
     const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
     const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     return Pack(_mm512_castsi512_ps(
@@ -74,7 +74,7 @@ LADON_INLINE constexpr Pack load_as_float(const BFloat16* from) noexcept {
   return load_partial_as_float<Pack>(from, Pack::lanes);
 }
 
-// Without SSE4.1, an integer is moved to the upper byte of its lane, and shifted back with its sign.
+// SSE2 cannot widen four bytes: an integer is moved to the upper byte of its lane, and shifted back with its sign.
 template <class Pack>
 LADON_INLINE constexpr Pack load_as_float(const std::int8_t* from) noexcept {
 #if LADON_HAS_XSIMD && LADON_SSE2

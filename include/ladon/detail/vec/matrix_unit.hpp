@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AMX is the matrix unit of Intel's servers since Sapphire Rapids. It has eight registers of 16 rows of 64 bytes: 0 to
-// 3 for sums, 4 and 5 for weights, 6 and 7 for features. A member of MatrixUnit is one instruction. Its template
-// arguments are register numbers:
+// 3 for sums, 4 and 5 for weights, 6 and 7 for features. Each of these functions is one instruction, with register
+// numbers as template arguments:
 //     load<Tile>(from, stride)    loads rows that begin `stride` bytes apart
 //     store<Tile>(to, stride)     stores them
 //     zero<Tile>()                fills a register with 0
@@ -22,7 +22,6 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Targets without a unit.
 struct NoMatrixUnit {
   static constexpr std::size_t rows = 1, row_bytes = 1;
   template <class Element, std::size_t Features, std::size_t Lanes>
@@ -34,7 +33,8 @@ struct NoMatrixUnit {
 struct MatrixUnit {
   static constexpr std::size_t rows = 16, row_bytes = 64;
 
-  // Whether the unit multiplies rows of this many features in whole steps. The unit adds floats in its own order.
+  // Whether the unit multiplies rows of Features features in whole steps. The unit adds floats in its own order, so
+  // deterministic builds multiply only integers.
   template <class Element, std::size_t Features, std::size_t Lanes>
   static constexpr bool fits = (sizeof(Element) == 1 || (std::is_same_v<Element, BFloat16> && !LADON_DETERMINISTIC)) &&
                                Features * sizeof(Element) % row_bytes == 0 && Lanes > 1 && Lanes <= 16;
@@ -56,7 +56,7 @@ struct MatrixUnit {
     static constexpr Configuration configuration;
     asm volatile("ldtilecfg %0" : : "m"(configuration));
   }
-  // Releases the registers, which the system otherwise saves.
+  // Releases the registers, so that the system need not save them.
   static LADON_INLINE void end() noexcept { asm volatile("tilerelease"); }
 
   // Assembly: the intrinsics of g++ take no template arguments.
@@ -85,8 +85,8 @@ struct MatrixUnit {
   enum : int { unknown, no, yes };
   static inline int permitted = unknown;
 
-  // Several threads may ask at the same time. The first answer is stored and counts for all threads: the sizes of
-  // signal stacks may change between two questions, and all steps of a call must agree.
+  // Several threads may ask at the same time. The first answer is stored for all threads, because all steps of a call
+  // must agree. A second answer may differ, because the sizes of signal stacks may change.
   static LADON_NOINLINE bool ask() noexcept {
     constexpr unsigned features = 7, bfloat16 = 1u << 22, tiles = 1u << 24, int8 = 1u << 25,
                        all = bfloat16 | tiles | int8;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dot products of rows of weights and rows of tokens, whose elements lie in the lanes (detail/product/token_rows.hpp):
+// Dot products of rows of weights and rows of tokens, whose elements lie in the lanes (detail/product/token_rows.hpp).
+// A quad is four neighbouring lanes:
 //     features                   how many features a step has
 //     load(row), weights(row)    loads the features, or the weights, of a step
 //     add(sum, x, w)             adds the products of a step to the lanes of `sum`
-//     add_lanes(sum)             lane 4 q + i becomes the sum over j of lanes 4 j + i of sum[q]
-//     add_quads(sum)             in each quad (four lanes), lane i becomes the sum of this quad of sum[i]
+//     add_quads(sum)             lane 4 q + i becomes the sum of quad q of sum[i]
+//     add_lanes(sum)             lane 4 q + i becomes the sum of lanes i, i + 4, i + 8 and so on of sum[q]
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quads of tokens: a register holds four tuples of each of four tokens, so that one load of four tuples of weights
+// A quad of tokens is a register with four tuples of each of four tokens. One load of four tuples of weights then
 // serves four tokens:
 //     lane 4 t + i    tuple i of token t
 #pragma once
@@ -40,7 +40,7 @@ struct QuadDot<Feature, PackType> : RowDotRegister<Feature, PackType> {
       return hidden(ladon::bit_cast<Features>(all.batch));
     }
   }
-  // Returns a register of quads, from four rows of tuples that are `stride` words apart.
+  // Returns a quad of tokens of a panel, whose rows of tuples are `stride` words apart.
   static LADON_INLINE Pack gather(const float* tuples, std::size_t stride) noexcept {
     const auto quad = [&](std::size_t i) LADON_INLINE_LAMBDA { return _mm_loadu_ps(tuples + i * stride); };
     __m512 all = _mm512_castps128_ps512(quad(0));
@@ -48,11 +48,9 @@ struct QuadDot<Feature, PackType> : RowDotRegister<Feature, PackType> {
     all = _mm512_insertf32x4(all, quad(2), 2);
     return transposed(Pack(_mm512_insertf32x4(all, quad(3), 3)));
   }
-  // Returns the sums of the 16 tokens of four registers.
   static LADON_INLINE Pack sums_of_tokens(const Sums (&sum)[4]) noexcept { return transposed(Row::add_quads(sum)); }
 
  private:
-  // Lane 4 i + j becomes lane 4 j + i.
   static LADON_INLINE Pack transposed(const Pack& a) noexcept {
     return [&]<std::size_t... J>(std::index_sequence<J...>) {
       return shuffle<(J % 4 * 4 + J / 4)...>(a, a);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantises the inputs of int8 products (detail/panel/int8_panels.hpp). In WebAssembly, levels and least feature depend
-// on the engine's relaxed dot product, which the program tests before it calls `set_activations`
-// (src/c_kernel/module_int8.cpp.in).
+// The scale of a token in an int8 product (detail/panel/int8_panels.hpp has the formulas). In WebAssembly, levels and
+// least feature depend on the engine's relaxed dot product. The program tests the engine, and then calls
+// `set_activations` (src/c_kernel/module_int8.cpp.in).
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ namespace LADON_NAMESPACE::detail::vec {
 //     signed (Arm)              255      -128    8
 //     saturating (other x86)    127      0       7
 //
-// A saturating dot product adds two products in 16 bits, which never saturates with 7 bits. The last row is exact on
-// every engine, so modules with relaxed SIMD start with it.
+// A saturating dot product adds two products in 16 bits, where products of 7 bits never saturate. The last row is exact
+// on every engine, so modules with relaxed SIMD start with it.
 struct RunTimeLevels {
   float levels, least;
 };
@@ -73,7 +73,7 @@ struct TokenScale {
   Pack scale, reciprocal, least, most;
 };
 
-// Precondition: `low` <= 0 <= `high`.
+// Features lie in `low` .. `high`. Precondition: `low` <= 0 <= `high`.
 template <int FeatureBits, class Pack>
 LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pack& high,
                                                        const typename Pack::Mask& finite) noexcept {
@@ -85,8 +85,8 @@ LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pa
   const Pack reciprocal = blend(usable, Pack::broadcast(1.0f) / blend(usable, scale, Pack::broadcast(1.0f)), zeros);
   const Pack rounding = Pack::broadcast(round_to_low_bits);
   Pack scaled = blend(usable, zeros - low, zeros) * reciprocal;
-  // Without -ffp-contract=off, `minimum` prevents g++ from fusing the product and the next sum. quantise_pack rounds
-  // the product; an fma would not, and q + zero could wrap around to 255.
+  // quantise_pack rounds the same product. An fma would not, and q + zero could wrap around to 255. `minimum` keeps g++
+  // from fusing the product with the next sum, even without -ffp-contract=off.
   if constexpr (Pack::lanes > 1) scaled = minimum(scaled, levels);
   const Pack zero = in_order(scaled + rounding) - rounding;
   const Pack nan = Pack::broadcast(std::numeric_limits<float>::quiet_NaN());
@@ -111,7 +111,7 @@ LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std:
                                      ArrayPack<1>{ladon::bit_cast<float>(high)}, ArrayPack<1>::Mask{finite});
 }
 
-// Needs no lower limit: scale_of_range rounds the lowest feature in the same way.
+// q needs no lower limit, because scale_of_range rounds the lowest feature in the same way.
 LADON_INLINE std::int16_t quantised_feature(float x, float reciprocal, std::int32_t most) noexcept {
   const auto bits = ladon::bit_cast<std::uint32_t>(x * reciprocal + round_to_low_bits);
   const std::int32_t q = static_cast<std::int16_t>(bits & 0xffffu);

@@ -47,7 +47,7 @@ LADON_INLINE Pack shuffle(const Pack& a, const Pack& b) noexcept {
 template <class Pack>
 using LaneIndices = std::make_index_sequence<Pack::lanes>;
 
-// Each quad (four neighbouring lanes) takes lanes from the same quad of `a` (Pick 0 to 3) and `b` (4 to 7).
+// Lane i of each quad (four neighbouring lanes) is lane Pick[i] of the same quad of `a` (0 to 3) or `b` (4 to 7).
 template <std::size_t... Pick, class Pack>
 LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {Pick...};
@@ -56,7 +56,7 @@ LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Returns quads First and Second of `a`, then of `b` (16 lanes), or quad First of `a`, then of `b` (8 lanes).
+// 16 lanes: returns quads First and Second of `a`, then those of `b`. 8 lanes: quad First of `a`, then that of `b`.
 template <std::size_t First, std::size_t Second, class Pack>
 LADON_INLINE Pack combine_quads(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {First, Second}, n = Pack::lanes;
@@ -73,8 +73,8 @@ LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Merges lanes / Width rows in pairs: rows 2 i and 2 i + 1 into row i. In each block of 2 * Width lanes, the first half
-// is the sum of the halves of row 2 i, and the second half that of row 2 i + 1.
+// Merges rows a (2 i) and b (2 i + 1) of lanes / Width rows into row i, by adding neighbouring blocks of Width lanes.
+// With Width 1, row i becomes a0 + a1, b0 + b1, a2 + a3, b2 + b3.
 template <std::size_t Width, class Pack>
 LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;
@@ -87,7 +87,7 @@ LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   }
 }
 
-// Blocks of 4 x 4 lanes are transposed, then exchanged across the diagonal. xsimd takes twice as many instructions.
+// Transposes blocks of 4 x 4 lanes, then exchanges blocks across the diagonal. xsimd takes twice as many instructions.
 template <class Pack>
 LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;
@@ -119,8 +119,8 @@ LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
   }
 }
 
-// Returns `neon` for packs of four lanes on 64-bit Arm, where calls of xsimd compile slowly (g++ 12: 20 s instead of
-// 11 s for test_encoder.cpp), otherwise `other`.
+// Returns `neon` for packs of four lanes on 64-bit Arm, otherwise `other`. There, calls of xsimd compile slowly:
+// test_encoder.cpp takes g++ 12 20 s instead of 11 s.
 #if defined(__aarch64__)
 #define LADON_NEON_OR(neon, other) \
   if constexpr (N == 4)            \
@@ -131,7 +131,7 @@ LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
 #define LADON_NEON_OR(neon, other) return other
 #endif
 
-// Returns a + b, a - b or a * b, as written (LADON_AS_WRITTEN). For xsimd and intrinsics, command-line flags apply.
+// Returns a + b, a - b or a * b. LADON_AS_WRITTEN does not act on xsimd and intrinsics, so clang++ uses operators.
 #if defined(__clang__)
 #define LADON_ARITHMETIC(operation, neon)                               \
   LADON_AS_WRITTEN                                                      \
@@ -147,8 +147,8 @@ LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
   if constexpr (N == 8) return _mm256_##operation(__VA_ARGS__); \
   if constexpr (N == 16) return _mm512_##operation(__VA_ARGS__)
 
-// Returns the maximum or minimum, with array.hpp's order of operands, in which versions of xsimd differ. V8 compiles
-// pmax and pmin with swapped operands to one instruction each, but _mm_max_ps to four.
+// Returns the maximum or minimum. The order of operands decides about NaN (array.hpp), and versions of xsimd differ in
+// this order. V8 compiles pmax and pmin with swapped operands to one instruction each, but _mm_max_ps to four.
 #if defined(__wasm_simd128__)
 #define LADON_EXTREME(name) return Batch(wasm_f32x4_p##name(b.batch, a.batch))
 #elif LADON_SSE2
@@ -190,7 +190,7 @@ struct XsimdPack {
 #endif
     return Mask(value);
   }
-  // Without mask registers, lane i is 1 with bit i of `bits` in its significand, and is compared with 1.
+  // Without mask registers, lane i is 1 with bit i of `bits` in its significand. If the bit is set, the lane exceeds 1.
   static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
 #if defined(__AVX512F__)
     if constexpr (N == 16) return Mask(static_cast<__mmask16>(bits));
@@ -244,7 +244,7 @@ struct XsimdPack {
     if constexpr (LADON_DETERMINISTIC) return unfused(static_cast<typename Batch::register_type>(product.batch));
     return product;
   }
-  // xsimd 8.1 only estimates quotients on Arm. 32-bit Arm divides lane by lane.
+  // On Arm, xsimd 8.1 only approximates quotients. 32-bit Arm divides lane by lane.
   friend LADON_INLINE XsimdPack operator/(Arg a, Arg b) noexcept {
 #if defined(__ARM_NEON) && !defined(__aarch64__)
     return Batch(static_cast<float32x4_t>(a.batch) / static_cast<float32x4_t>(b.batch));
@@ -253,7 +253,7 @@ struct XsimdPack {
 #endif
   }
 
-  // xsimd::fma rounds twice for sixteen lanes (8.1) and for four lanes (AVX2).
+  // xsimd::fma rounds twice for sixteen lanes (xsimd 8.1), for four lanes (AVX2), and on 64-bit Arm (xsimd 8.1).
   friend LADON_INLINE XsimdPack fma(Arg a, Arg b, Arg c) noexcept {
 #if LADON_DETERMINISTIC
     return a * b + c;
@@ -261,7 +261,7 @@ struct XsimdPack {
 #if LADON_FMA
     LADON_X86(fmadd_ps, a.batch, b.batch, c.batch);
 #elif defined(__aarch64__)
-    if constexpr (N == 4) return Batch(vfmaq_f32(c.batch, a.batch, b.batch));  // xsimd::fma 8.1 rounds twice
+    if constexpr (N == 4) return Batch(vfmaq_f32(c.batch, a.batch, b.batch));
 #elif defined(__wasm_relaxed_simd__)
     if constexpr (N == 4) return Batch(wasm_f32x4_relaxed_madd(a.batch, b.batch, c.batch));
 #elif defined(__clang__) && !defined(__ARM_NEON)
@@ -270,8 +270,7 @@ struct XsimdPack {
     return xsimd::fma(a.batch, b.batch, c.batch);
 #endif
   }
-  // One instruction. With g++'s two instructions, exponentials beside a tile take 2.9 instead of 2.4 cycles a pack
-  // (Zen 5).
+  // One instruction. g++ makes two: exponentials beside a tile then take 2.9 instead of 2.4 cycles a pack (Zen 5).
   friend LADON_INLINE XsimdPack fma_or_zero(const Mask& zero, Arg a, Arg b, Arg c) noexcept {
 #if defined(__AVX512F__) && LADON_FMA && !LADON_DETERMINISTIC
     if constexpr (N == 16) {
@@ -281,7 +280,7 @@ struct XsimdPack {
 #endif
     return blend(zero, XsimdPack(Batch(0.0f)), fma(a, b, c));
   }
-  // xsimd only estimates square roots on Arm. 32-bit Arm computes them lane by lane.
+  // On Arm, xsimd only approximates square roots. 32-bit Arm computes them lane by lane.
   friend LADON_INLINE XsimdPack sqrt(Arg a) noexcept {
 #if defined(__ARM_NEON) && !defined(__aarch64__)
     auto lanes = static_cast<float32x4_t>(a.batch);
@@ -316,7 +315,6 @@ struct XsimdPack {
                   cast_bits<float>(cast_bits<std::int32_t>(a.batch) << 23));
   }
 #if defined(__AVX512F__)
-  // Returns table[i] for the index i in the low four bits of each lane.
   static LADON_INLINE Batch lookup(__m512 table, Arg a) noexcept {
     const auto entries = [&](__m512 number) { return _mm512_permutexvar_ps(_mm512_castps_si512(number), table); };
     if constexpr (N == 16) return Batch(entries(a.batch));
@@ -334,7 +332,6 @@ struct XsimdPack {
 
   static LADON_INLINE void transpose(XsimdPack (&row)[N]) noexcept { transpose_square(row); }
 
-  // Merges pairs of rows until one row is left.
   static LADON_INLINE XsimdPack add_rows(XsimdPack (&row)[N]) noexcept {
     add_pairs<1>(row);
     add_pairs<2>(row);
