@@ -74,7 +74,8 @@ struct RotaryScaling {
 
  private:
   static constexpr double between_0_and_1(double x) noexcept { return x < 0 ? 0 : x > 1 ? 1 : x; }
-  // Return the share of f / factor in the frequency of a pair. The share of f is the rest.
+  // Return a share s from 0 to 1. The frequency of the pair is s * f / factor + (1 - s) * f, where f is its frequency
+  // without scaling.
   constexpr double llama3_share(double f) const noexcept {
     const double turns = original_positions * f / (2 * std::numbers::pi);
     return between_0_and_1((high_frequency_factor - turns) / (high_frequency_factor - low_frequency_factor));

@@ -54,14 +54,14 @@ struct Shape {
     if (full.value_model == 0) full.value_model = model;
     return full;
   }
-  // Shapes with the same with_one_token() share the types of weights.
+  // Shapes whose with_one_token() is equal share the types of weights.
   constexpr Shape with_one_token() const noexcept {
     Shape same = *this;
     same.queries = same.keys = 1;
     same.cache_precision = CachePrecision::float32;
     return same;
   }
-  // Shapes with the same for_cache() share the type of a cache.
+  // Shapes whose for_cache() is equal share the type of a cache.
   constexpr Shape for_cache() const noexcept {
     Shape same = *this;
     same.queries = 1;

@@ -17,10 +17,10 @@
 
 namespace LADON_NAMESPACE {
 
-// The layers of `Stack` for short texts. They exist only if an Encoder for fewer tokens computes the same. This
-// excludes the caller's types, masks, sinks, layer_bias, and a scale by the number of tokens. Deterministic builds have
-// no such layers. Products that convert bfloat16 weights to floats have none either, because rows of wide panels
-// (detail/panel/token_rows.hpp) are faster.
+// The layers of `Stack` for short texts: an Encoder with the same weights for fewer tokens. They exist only if both
+// compute the same result: not with the caller's types, masks, sinks, layer_bias, or a scale by the number of tokens,
+// and not in deterministic builds. They also do not exist for bfloat16 weights that are converted to floats: rows of
+// wide panels (detail/panel/token_rows.hpp) are faster.
 template <class Stack>
 struct ShortTexts {
   static constexpr bool converts_weights =

@@ -50,7 +50,7 @@ constexpr void for_each_tensor(Weights& weights, Visit&& visit) {
   });
 }
 
-// Returns the size of the image of `weights` in bytes. Linear maps of 4-bit type may have int8 weights.
+// Returns the size of the image of `weights` in bytes.
 template <class Weights>
 constexpr std::size_t image_bytes_of(Weights weights) noexcept {
   std::size_t bytes = image_alignment + detail::image_aligned(detail::int4_linears<Weights>);
@@ -58,7 +58,8 @@ constexpr std::size_t image_bytes_of(Weights weights) noexcept {
   return bytes;
 }
 
-// The size of an image in bytes, if no linear map of 4-bit type has int8 weights.
+// The size of an image in bytes, if all linear maps of 4-bit type have 4-bit weights. If some have int8 weights instead
+// (Linear::int8_weight), call image_bytes_of.
 template <class Weights>
 inline constexpr std::size_t image_bytes = image_bytes_of(Weights{});
 

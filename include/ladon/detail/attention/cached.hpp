@@ -271,8 +271,8 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
   }
 
   // append_keys and append_values store a panel, with the tokens `range` of the call, in head `g` of the cache.
-  // append_keys first computes norm and rotation. `norm` is the norm of each head, or is absent, because an argument
-  // takes a register. UpdatesFinite: append_values updates cache.not_finite_end.
+  // append_keys first computes norm and rotation. `norm` is the norm of each head. Without such a norm, this argument
+  // is absent, which saves a register. UpdatesFinite: append_values updates cache.not_finite_end.
   template <PanelLayout P, std::size_t Packs, class Data, class Cache>
   static constexpr void append_keys(std::size_t g, float* projected, Range range, const Data& position, Cache& cache,
                                     const auto&... norm) noexcept {

@@ -36,7 +36,7 @@ struct HeadsCall {
   const Options& options;
   Lengths lengths;
   Input x;               // the tokens that queries are projected from: a view of detail/panel/product_input.hpp
-  float* heads;          // [panels][concat width][query width]: the result, O^T of every head
+  float* heads;          // [panels][concat width][queries of a panel]: the result, O^T of every head
   CaptureOf capture_of;  // capture_of(head, queries) returns a capture (detail/attention/capture.hpp)
 };
 template <class Weights, class Options, class Input, class CaptureOf>
@@ -116,8 +116,8 @@ struct MultiHeadSteps {
 
   static constexpr bool uses_pairs = attends_in_pairs<shape, typename Weights::Precision, Vectors>;
 
-  // tokens_to_panels and context_to_panels convert rows [tokens][features] into panels. convert_tokens and
-  // context_to_panels convert panels to the input of projections (detail/panel/product_input.hpp).
+  // tokens_to_panels converts rows [tokens][features] into panels. convert_tokens converts panels to the input of
+  // projections (detail/panel/product_input.hpp). context_to_panels does both for the context.
   template <class CallShare = WholeCall>
   static constexpr void tokens_to_panels(const float* rows, std::size_t active, float* panels,
                                          CallShare share = {}) noexcept {
@@ -223,7 +223,7 @@ struct MultiHeadSteps {
     for_panels<T, Last, Tokens>(active, run, share);
   }
 
-  // Computes K^T or V^T of one head for every active key: `out` [panels][Rows][key width].
+  // Computes K^T or V^T of one head for every active key: `out` [panels][Rows][keys of a panel].
   template <std::size_t Rows, std::size_t Inner, class W, class Context>
   static LADON_INLINE constexpr void project_context(const W& w, Context context, std::size_t active,
                                                      float* out) noexcept {

@@ -50,8 +50,8 @@ struct Uncapped : Score {
 // One head of keys and values: floats, PairPanels, RowsView, or a cache (detail/panel/cache_panels.hpp).
 template <class View = const float*>
 struct KeysAndValues {
-  View keys;           // K^T [panels][head width][key width]
-  View values;         // V^T [panels][value width][key width]
+  View keys;           // K^T [panels][head width][keys of a panel]
+  View values;         // V^T [panels][value width][keys of a panel]
   bool values_finite;  // whether no value is infinite or NaN
   // Whether keys and values are words (detail/cortex_m/m0_attention.hpp). With this alignment, code that copies the
   // struct is 20 bytes smaller on M0+.
@@ -72,10 +72,10 @@ using Head = QueryHeads<View, 1>;
 // The queries of one panel, and the memory for their attention in one head. With a single query, each array may hold
 // several heads, one after another. The scores of each head then have room for all panels of keys.
 struct QueryBlock {
-  const float* query;  // Q^T [head width][query width], scaled by ScoreFunction::query_scale, or its pairs
+  const float* query;  // Q^T [head width][queries of the panel], scaled by ScoreFunction::query_scale, or its pairs
   Range queries;
-  float* scores;       // scratch [keys of a key block][query width]: first the scores S^T, then the weights P^T
-  float* out;          // O^T [value width][query width]: the output
+  float* scores;       // scratch [keys of a key block][queries of the panel]: first scores, then weights
+  float* out;          // O^T [value width][queries of the panel]: the output
   float* widened;      // scratch for floats of a key block from a bfloat16 or int8 cache: first keys, then values
   bool words = false;  // whether keys and values are words (detail/cortex_m/m0_attention.hpp)
 };
@@ -153,12 +153,12 @@ struct QueryBlockForm {
 // Attention with bfloat16 numbers (target::Defaults::attends_in_pairs). Queries, keys, values and weights are rounded
 // to the nearest bfloat16. Scores, maxima, exponentials and all sums are float32. A pair takes the place of a float
 // (detail/vec/dot.hpp):
-//     queries   Q^T [(head width + 1) / 2][query width]             a pair has two features of one query
-//     keys      K^T [panels][(head width + 1) / 2][key width]       a pair has two features of one key
-//     values    V^T [panels][value width][key width / 2]            a pair has one feature of two neighbouring keys
-//     weights   P^T [(keys of the block + 1) / 2][query width]      a pair has the weights of two neighbouring keys
+//     queries   Q^T [(head width + 1) / 2][queries of a panel]         a pair has two features of one query
+//     keys      K^T [panels][(head width + 1) / 2][keys of a panel]    a pair has two features of one key
+//     values    V^T [panels][value width][keys of a panel / 2]         a pair has one feature of two neighbouring keys
+//     weights   P^T [(keys of the block + 1) / 2][queries of a panel]  a pair has the weights of two neighbouring keys
 //
-// For a matrix unit, keys lie in rows: K [panels][key width][head width / 2].
+// For a matrix unit, keys lie in rows: K [panels][keys of a panel][head width / 2].
 //
 // If the number of features or keys is odd, the second number of the last pair is 0.
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The norms of queries and keys (QueryKeyNormKind in weights.hpp). A norm over the features of one head is computed
 // next to the rotary embedding of the head. A norm over all heads needs the projections of all heads, so project_all
-// computes both before the attention of the first head.
+// computes projections and norm before the attention of the first head.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ struct QueryKeyNormSteps {
     norm_head<P, Packs>(call.weights.query_norm, head, panel);
     scale_queries<P, shape.head_width>(panel);
   }
-  // Computes the norm of the first `active` keys [panels][head width][key width] of a head.
+  // Computes the norm of the first `active` keys [panels][head width][keys of a panel] of a head.
   static constexpr void norm_keys(const Weights& w, std::size_t head, std::size_t active, float* keys) noexcept {
     for_panels<k, k, shape.keys>(active, [&]<PanelLayout, std::size_t Packs>(std::size_t from, std::size_t count) {
       for (std::size_t p = from; p < from + count; ++p)

@@ -301,8 +301,8 @@ LADON_KERNEL constexpr void single_query_weighted_sum(typename Form::View values
   });
 }
 
-// Computes the output of a single query in several heads. Selected: hidden keys are skipped, because the mask hides
-// keys and a value may be infinite or NaN. 0 times such a value is NaN.
+// Computes the output of a single query in several heads. Selected: skips hidden keys. This is needed if the mask hides
+// keys and a value may be infinite or NaN, because 0 times such a value is NaN.
 template <class Form, bool Selected, std::size_t Heads, class BoundMask>
 constexpr void attend_values(const QueryHeads<typename Form::View, Heads>& heads, const QueryBlock& block,
                              const BoundMask& mask) noexcept {

@@ -39,8 +39,8 @@ template <Shape S, class Position, class Vectors>
 inline constexpr bool attends_rows = !Position::rotates && ShapeLayout<S, Vectors>::keys.lanes > 1 &&
                                      !LADON_DETERMINISTIC && target::Current::most_few_queries > 0;
 
-// Whether the queries of a group's heads are computed like queries of one head, which is possible because without a
-// mask, they see the same keys. If the queries of a head fill all lanes, merging gains nothing.
+// Whether the heads of a group are computed like one head with the queries of all of them. Without a mask, all these
+// queries see the same keys. If the queries of one head fill all lanes, merging gains nothing.
 template <Shape S, class Mask, class Score, class Position, class Vectors>
 inline constexpr bool merges_heads =
     std::is_same_v<Mask, mask::Unmasked> && !Score::sinks && attends_rows<S, Position, Vectors> &&
@@ -176,7 +176,7 @@ struct AttentionSteps {
     };
     for_panels<q, L::last_queries, shape.queries>(call.lengths.queries, attend);
   }
-  // Returns whether all values are finite. If not, the sum of x * 0 is NaN.
+  // Returns whether all values are finite: x * 0 is NaN if x is not finite.
   static constexpr bool all_finite_rows(const typename Few::Rows& rows) noexcept {
     const std::size_t count = rows.active * shape.value_width;
     KeyPack zeros = KeyPack::broadcast(0.0f);

@@ -93,7 +93,8 @@
 #if !defined(LADON_ARGUMENT)
 #define LADON_ARGUMENT
 #endif
-// A product is a separate function, which has all registers. Inlined tiles do not reload operands after each store.
+// A product is a separate function, so that it has all registers. Tiles are inlined: separate tiles would reload
+// operands after each store.
 #if defined(LADON_SMALL)
 #define LADON_PRODUCT
 #define LADON_TILE_LAMBDA
@@ -157,7 +158,7 @@ LADON_INLINE void read_ahead(const void* address) noexcept {
 
 // Prefetches for `Streams` reads of `data`, `distance` elements apart: the first lines of pages that begin `ahead` to
 // `ahead` + `bytes` bytes later. Processors prefetch only the other lines of a page. The speed grows from 94 to 111% of
-// a plain read's (float32 cache, Zen 4; bench/tuning-log.md, "A token at a time").
+// the speed of a plain read (float32 cache, Zen 4; bench/tuning-log.md, "A token at a time").
 inline constexpr std::size_t prefetched_page_lines = 5, prefetched_page_bytes = 4096;
 template <std::size_t Streams, class Element>
 LADON_INLINE constexpr void prefetch_page_starts_of_streams(const Element* data, [[maybe_unused]] std::size_t distance,

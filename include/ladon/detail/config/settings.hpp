@@ -114,8 +114,8 @@
 #define LADON_AMX 0
 #endif
 
-// SDOT of int8 products (detail/vec/dot_arm64.hpp). Below Armv8.2, g++ 12 lacks the intrinsics of SDOT and bfloat16.
-// The macro of atomic instructions excludes Armv8.0.
+// SDOT of int8 products (detail/vec/dot_arm64.hpp). g++ 12 has the intrinsics of SDOT and bfloat16 only from Armv8.2
+// on, but defines their macros below, too. The macro of atomic instructions (Armv8.1) at least excludes Armv8.0.
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) && defined(__ARM_FEATURE_ATOMICS)
 #define LADON_ARM_DOT 1
 #else
@@ -223,7 +223,7 @@
 #define LADON_ISA scalar
 #endif
 
-// Extensions beyond those of LADON_ISA.
+// Extensions that LADON_ISA does not name.
 #if LADON_FMA || defined(__ARM_FEATURE_FMA)
 #define LADON_ISA_FMA _fma
 #else

@@ -74,7 +74,7 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
     asm volatile(
         "push {r4-r11, lr}\n\t"
         "ldrd r3, r5, [r0]\n\t"
-        "ldrd r11, r7, [r0, #8]\n\t"  // the gap and the end
+        "ldrd r11, r7, [r0, #8]\n\t"  // r11 = arguments.gap, r7 = arguments.end
         "add r11, #4 * %c[features]\n\t"
         "push {r1, r2}\n\t"
         ".irp pass, 0, 1\n\t"
@@ -140,7 +140,7 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
       LADON_HELIUM_16(LADON_HELIUM_SOME)
       ".endif\n\t"
       "stmia r9!, {r0, r2, r4, r6, r8, r10, r12, lr}\n\t"
-      "ldrd r3, r5, [r11, #-8]\n\t"  // the gap and the end
+      "ldrd r3, r5, [r11, #-8]\n\t"  // r3 = arguments.gap, r5 = arguments.end
       "add r1, r3\n\t"
       "cmp r9, r5\n\t"
       "bne 1b\n\t"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The quantisation of int8 products with Helium (detail/cortex_m/helium_int8.hpp).
 //
-// The bytes are signed. A quantised panel therefore holds s = q + z instead of the feature q
+// The bytes are signed. A panel therefore holds s = q + z instead of the quantised feature q
 // (detail/panel/int8_panels.hpp), with z = the zero point of the token + offset. The arrays of a panel:
 //     data         [packs][features / 16][4 tokens][16]   all packs of a panel have equally many bytes
 //     parameters   [2][width]                             scale as a float; z as an integer of 32 bits

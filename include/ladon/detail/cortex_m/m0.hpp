@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Int8 products on Cortex-M0+. A quantised panel [features][width] holds q (detail/panel/int8_panels.hpp) in 32 bits.
-// With 16 bits, each multiply-add would need another instruction. A tile has three rows or one row, and converts its
-// weights to 32 bits, on the stack. One conversion serves all panels, unless a row is too long. To save code, all
-// products of a program share `multiply`.
+// Int8 products on Cortex-M0+. A panel [features][width] holds quantised features q (detail/panel/int8_panels.hpp) in
+// 32 bits. With 16 bits, each multiply-add would need another instruction. A tile has three rows or one row, and
+// converts its weights to 32 bits, on the stack. One conversion serves all panels, unless a row is too long. To save
+// code, all products of a program share `multiply`.
 #pragma once
 
 #include <cstddef>
@@ -212,7 +212,7 @@ struct Engine {
   template <class P, class Weights, class In, class Epilogue>
   static LADON_INLINE void product(const Weights& w, In in, std::size_t panels, Epilogue epilogue) noexcept {
     if constexpr (P::width == 1) {
-      // [features] is also the order of one_lane::Engine.
+      // For a single token, one_lane::Engine stores features in the same order.
       one_lane::Engine::product<P>(w, in, panels, epilogue);
     } else {
       static_assert(P::width == 4);

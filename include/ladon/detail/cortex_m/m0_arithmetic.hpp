@@ -96,9 +96,9 @@ struct Affine {
   ".syntax unified\n\tpush {r3-r7, lr}\n\tmov r4, r8\n\tmov r5, r9\n\tmov r6, r10\n\tmov r7, r11\n\tpush {r4-r7}\n\t"
 #define LADON_THUMB1_POP "pop {r4-r7}\n\tmov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\tpop {r3-r7, pc}"
 
-// results[4 r + t] = sums[t][r] * factors[t] * factor of row r + summand of row r Precondition: Affine::takes is true
-// for each row. Returns 0, or another number if a factor or a result is 0, subnormal, infinite or NaN. The results are
-// then incomplete.
+// Computes results[4 r + t] = sums[t][r] * factors[t] * factor of row r + summand of row r. Precondition: Affine::takes
+// is true for each row. Returns 0, or another number if a factor or a result is 0, subnormal, infinite or NaN. The
+// results are then incomplete.
 //
 // A result takes 93 instructions (126 in C++, g++ 12). The product is truncated to 31 bits, so small sums are first
 // shifted left. The error is at most 0.45 * 2^-24 * (3 |product| + |result|).
@@ -205,8 +205,8 @@ inline constexpr std::uint32_t powers[32] = {
 // Returns 2^(x / 2^24) * 2^31 for 0 <= x < 2^24. The relative error is at most 2^-26.
 LADON_INLINE std::uint32_t power(std::uint32_t x) noexcept {
   const std::uint32_t entry = powers[x >> 19], rest = x & 0x7ffff;
-  // 2^f - 1 = f (ln 2 + f (ln^2 2 / 2 + f ln^3 2 / 6)), with f = rest / 2^24 < 1/32
-  const std::uint32_t f = rest >> 3;
+  // 2^y - 1 = y (ln 2 + y (ln^2 2 / 2 + y ln^3 2 / 6)), with y = rest / 2^24 < 1/32
+  const std::uint32_t f = rest >> 3;                                               // y in units of 2^-21
   const std::uint32_t second = 15744 + (3638 * f >> 21);                           // in units of 2^-16
   const std::uint32_t slope = 726817 + (second * f >> 17);                         // in units of 2^-20
   const std::uint32_t growth = (slope >> 8) * rest + ((slope & 255) * rest >> 8);  // in units of 2^-36
@@ -261,8 +261,8 @@ __attribute__((naked, noinline)) inline void add_4_tokens(const std::int32_t* /*
 // Three rows of int8 weights are packed into two rows `a` and `b` of 32-bit words, to save multiplications:
 //     a[i] = row[0][i] + 2^11 row[2][i]        b[i] = row[1][i] + 2^22 row[2][i]
 //
-// A row's sum S[r] over 32 features q with |q| <= 255 has 20 bits and a sign. A and B are the sums of the packed rows,
-// modulo 2^32. With S[2] = c + 2^10 d:
+// A row's sum S[r] over 32 quantised features q with |q| <= 255 has 20 bits and a sign. A and B are the sums of the
+// packed rows, modulo 2^32. With S[2] = c + 2^10 d:
 //     B = S[1] + 2^22 S[2]             the lower 22 bits are S[1], the upper 10 bits are c
 //     A - 2^11 c = S[0] + 2^21 d       the lower 21 bits are S[0], the upper 11 bits are d
 //
@@ -280,7 +280,8 @@ __attribute__((naked, noinline)) inline void add_3_packed_rows(const std::int32_
                                                                std::size_t /*count*/,
                                                                std::int32_t (* /*sums*/)[3]) noexcept {
 #define LADON_THUMB1_CLEAR "movs r4, #0\n\tmov r8, r4\n\tmov r9, r4\n\tmov r10, r4\n\tmov r11, r4\n\t"
-// r4 = A, r5 = B, r3 = the address of a token's sums
+// Adds the sums S of one token to its `sums` at r3, and advances r3. After the first line, r4 = A and r5 = B (see
+// packed_block).
 #define LADON_THUMB1_SEPARATE(b)                                                                               \
   "pop {r4}\n\tmov r5, " b                                                                                     \
   "\n\t"                                                                                                       \

@@ -7,8 +7,8 @@
 //
 //     scores         Each key and each query has one exponent.
 //     exponentials   2^x is a table of 32 entries times a polynomial of degree 3, in fixed point.
-//     weighted sum   A weight is multiplied by 2^e, with the exponent e of its value. Then the weights of a query get
-//                    one exponent.
+//     weighted sum   The weight of a key is multiplied by 2^e, where e is the exponent of the key's value. Then the
+//                    weights of a query get one exponent.
 //
 // Tokens with an infinite, NaN or very large feature (most_exponent) are computed with floats. Except in a cache,
 // to_words replaces keys and values by words, once for all query blocks. The first two words of a token hold its
@@ -45,7 +45,8 @@ LADON_INLINE constexpr float larger(float a, float b) noexcept {
   return ordered(a) > ordered(b) ? a : b;
 }
 
-// Limits of common exponents, as stored in a float (0 to 255). With least_exponent, subnormal numbers become 0.
+// Limits of the exponent that the features of a token share, as stored in a float (0 to 255). least_exponent is so
+// large that subnormal numbers are shifted to 0.
 inline constexpr std::int32_t least_exponent = 24, most_exponent = 240;
 
 // Returns the largest stored exponent of the features, but at least least_exponent. The features are four floats apart.
@@ -96,7 +97,7 @@ struct Split {
   }
 };
 
-// The features are four floats apart, and the integers `step` integers apart.
+// Reads features that are four floats apart. Writes the integers to every `step`-th place of `high` and `low`.
 LADON_NOINLINE inline void split_token(const float* features, std::size_t count, std::int32_t exponent,
                                        std::int32_t* high, std::int32_t* low, std::size_t step) noexcept {
 #pragma GCC unroll 1

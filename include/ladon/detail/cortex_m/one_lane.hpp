@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Int8 products with one lane and features of 16 bits: Cortex-M3, M4, M7 and M33, RISC-V, and scalar WebAssembly.
 //
-// A quantised panel holds q (detail/panel/int8_panels.hpp) in pairs [pairs][width][2]: features in order, and 0 if a
-// feature is missing. SMLAD of the DSP extension multiplies two pairs of 16-bit integers and adds both products to a
-// sum. SXTB16 extends weights 0 and 2 of four weights to 16 bits, or, with a rotation by 8, weights 1 and 3. With DSP,
-// the features of a panel therefore have this order:
+// A panel holds quantised features q (detail/panel/int8_panels.hpp) in pairs [pairs][width][2]: features in order, and
+// 0 if a feature is missing. SMLAD of the DSP extension multiplies two pairs of 16-bit integers and adds both products
+// to a sum. SXTB16 extends weights 0 and 2 of four weights to 16 bits, or, with a rotation by 8, weights 1 and 3. With
+// DSP, the features of a panel therefore have this order:
 //     quads   [features / 4][2][width][2]   pair j of quad i holds features 4 i + j and 4 i + j + 2
 //     rest    [pairs][width][2]
 //

@@ -26,8 +26,8 @@ LADON_INLINE constexpr auto activate(const Pack& x) noexcept {
     const Pack bounded = bounded_for_gelu(x), half = Pack::broadcast(0.5f) * bounded;
     return fma(half, erf(bounded * Pack::broadcast(0.70710678f)), half);
   } else if constexpr (F == Activation::gelu_tanh) {
-    // x * (1 + tanh(u)) / 2 = x / (1 + 2^z) with z = -2 log2(e) u. For x >= -10, z is below 126, as exp2_of_nonpositive
-    // requires. For x below -10, the result is about -1e-37.
+    // x * (1 + tanh(u)) / 2 = x / (1 + 2^z) with z = -2 log2(e) u, and u as in model.hpp. For x >= -10, z is below 126,
+    // as exp2_of_nonpositive requires. For x below -10, the result is about -1e-37.
     const Pack bounded = maximum(Pack::broadcast(-10.0f), x);
     const Pack z = bounded * fma(Pack::broadcast(-0.102943240f), bounded * bounded, Pack::broadcast(-2.30220819f));
     return bounded / (Pack::broadcast(1.0f) + exp2_of_nonpositive(z));

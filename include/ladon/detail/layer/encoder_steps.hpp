@@ -253,7 +253,7 @@ struct LayerLengths {
 };
 
 // The caches of one layer. NoCaches: the tokens are a whole text. Otherwise, `text` holds the keys and values of the
-// earlier tokens, and receives those of the new tokens.
+// earlier tokens, and the call appends keys and values of the new tokens.
 struct NoCaches {
   static constexpr bool cached = false;
 };
@@ -264,7 +264,7 @@ struct EncoderCaches {
   Cache& text;
 };
 
-// A call of one layer. `first` is the number of its first phase.
+// A call of one layer. `first` is the number of the layer's first phase.
 template <class Options, class Caches, class Captures, class CallShare>
 struct LayerCall {
   using CachesType = Caches;

@@ -213,7 +213,7 @@ struct BoundWindowOfKind : mask::BoundByPosition<BoundWindowOfKind> {
   }
 };
 
-// The options of one layer of a stack. The member `position` hides that of `Options`.
+// The options of one layer of a stack. The member `position` hides Options::position.
 template <class Options, class Position, std::size_t RingWindow>
 struct OptionsOfKind : Options {
   static constexpr std::size_t ring_window = RingWindow;

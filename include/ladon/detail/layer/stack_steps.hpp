@@ -56,7 +56,7 @@ struct CachesByKind {
   static constexpr bool is_ring(std::size_t i) noexcept { return value_of<Layer::model>.has_ring(i); }
   static constexpr std::size_t rings_of(std::size_t count) noexcept { return value_of<Layer::model>.rings_of(count); }
   constexpr auto ring(std::size_t i) const noexcept { return wrap(caches.rings[rings_of(i)], i); }
-  // If layer i has a ring, the result belongs to some other layer.
+  // For layers without a ring. If layer i has a ring, call ring(i): this function returns another layer's cache.
   constexpr auto operator()(std::size_t i) const noexcept {
     const std::size_t others = i - rings_of(i), last = caches.others.size() - 1;
     return wrap(caches.others[others < last ? others : last], i);

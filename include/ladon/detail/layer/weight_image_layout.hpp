@@ -84,13 +84,14 @@ inline constexpr std::size_t int4_linears = [] {
   return count;
 }();
 
-// Returns weights without addresses of tensors. If a linear map has int8 weights in the image, int8_weight is not null.
+// Returns weights whose tensors are null. Only int8_weight of linear maps with int8 weights is a placeholder that is
+// not null: it shows which maps have int8 weights.
 template <class Weights>
 Weights kinds_from_image(const void* image) noexcept {
   Weights weights{};
   const auto* kind = static_cast<const std::int8_t*>(image) + image_line;
   for_each_int4_linear(weights, [&](auto& linear) {
-    if (*kind++ != 0) linear.int8_weight = static_cast<const std::int8_t*>(image);  // a placeholder for the address
+    if (*kind++ != 0) linear.int8_weight = static_cast<const std::int8_t*>(image);
   });
   return weights;
 }

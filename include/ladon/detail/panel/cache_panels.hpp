@@ -49,7 +49,7 @@ LADON_INLINE constexpr std::size_t slot_offset(std::size_t slot) noexcept {
 }
 
 // Storage for Tokens tokens:
-//     store    rounds a token and writes it to `slot`; its features are `distance` floats apart
+//     store    rounds the token at `features`, whose features are `distance` floats apart, and writes it to `slot`
 //     finite   returns whether all features of the token in `slot` are finite
 template <std::size_t Tokens, std::size_t Features, PanelLayout T, CachePrecision P>
 struct alignas(64) CachePanels {

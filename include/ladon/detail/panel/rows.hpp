@@ -142,7 +142,8 @@ struct Int4Matrix {
   }
 };
 
-// row_sum is read only if features are q + zero (detail/panel/int8_panels.hpp).
+// row_sum is read only if panels store q + zero: a quantised feature q plus the zero point of its token
+// (detail/panel/int8_panels.hpp).
 template <class Matrix, class BiasesType>
 struct IntegerRows {
   using Biases = BiasesType;

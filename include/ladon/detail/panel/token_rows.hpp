@@ -166,7 +166,8 @@ LADON_INLINE constexpr RowsOfPanel rows_of_tokens(std::size_t tokens) noexcept {
   if constexpr (may_have_token_rows<Simd, P, Element, Features>) {
     using Form = TokenRowForm<Simd, P, Element, Features>;
     constexpr bool quads = Quads && Form::most_quads > 0;
-    // If quads replace all rows beyond one tile, lanes are faster for more tokens than quads take.
+    // Quads replace all rows beyond one tile if one_tile is true. For more tokens than quads take, lanes are then
+    // faster than rows.
     constexpr std::size_t tile = Simd::template row_tile_tokens<Element>;
     constexpr bool one_tile = quads && tile < Form::most_tokens && Simd::template are_quads<Element>(tile + 3);
     constexpr std::size_t most = one_tile ? tile : Form::most_tokens;

@@ -15,15 +15,15 @@ struct NoPanels {
   static constexpr float* data = nullptr;
 };
 
-// For one head at a time. With a single query, `query` and `scores` hold HeadsTogether heads. S are scores, and P are
-// their exponentials.
+// For one head at a time. With a single query, `query` and `scores` hold HeadsTogether heads.
 template <Shape S, class Vectors, std::size_t HeadsTogether>
 struct ScratchOfHeads {
   using L = detail::ShapeLayout<S, Vectors>;
   Panels<S.keys, S.head_width, L::keys> keys;     // keys K^T of one head
   Panels<S.keys, S.value_width, L::keys> values;  // values V^T of one head
   Panels<L::queries.width(), HeadsTogether * S.head_width, L::queries> query;
-  Panels<L::queries.width(), HeadsTogether * L::block, L::queries> scores;  // S^T of one key block, later P^T
+  // The scores of one key block, later their exponentials.
+  Panels<L::queries.width(), HeadsTogether * L::block, L::queries> scores;
   static constexpr NoPanels widened{};
 };
 
@@ -93,8 +93,9 @@ struct CrossShared : SelfShared<S, Vectors, Precision, NormsAll> {
   LADON_NO_UNIQUE_ADDRESS std::conditional_t<NormsAll, Panels<S.keys, S.key_rows(), L::keys>, NoPanels> context_keys;
 };
 
-// For project_keys. If keys and values have separate contexts, `context` holds one after the other. If stores_directly
-// is false, `projected` holds one panel before scatter() writes it into the cache.
+// For project_keys. If keys and values have separate contexts, `context` holds the context of the keys, and later the
+// context of the values. If stores_directly is false, `projected` holds one panel before scatter() writes it into the
+// cache.
 template <Shape S, class Vectors, class Precision = precision::Float32, bool NormsAll = false>
 struct KeyWorkspace {
   using L = detail::ShapeLayout<S, Vectors>;

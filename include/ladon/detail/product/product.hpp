@@ -32,9 +32,9 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Returns start(row, pack), the value at which a sum starts: the bias of float sums. Integer sums of q + zero start at
-// -zero * row_sum, which cancels the products zero * weight. Subtracted at the end, zero * row_sum would occupy
-// registers in the loop.
+// Returns start(row, pack), the value at which a sum starts. Sums of floats start at the bias. If panels store q + zero
+// (a quantised feature plus the zero point of its token), integer sums start at -zero * row_sum, which cancels the
+// products zero * weight. Subtracted at the end, zero * row_sum would occupy registers in the loop.
 template <class P, class Weights, class In>
 LADON_INLINE constexpr auto start_of_tile(const Weights& w, [[maybe_unused]] std::size_t first, [[maybe_unused]] In in,
                                           [[maybe_unused]] std::size_t panel) noexcept {
@@ -111,7 +111,7 @@ LADON_INLINE constexpr void product_tile(const Weights& w, std::size_t first, In
   }
 }
 
-// Computes the product in a matrix unit. The last rows, which fill no tile of the unit, are multiplied by vectors.
+// Computes the product in a matrix unit. Packs compute the rows after the last full tile of the unit (product_tile).
 template <class P, class Weights, class In, class Epilogue>
 LADON_NOINLINE void product_in_unit(const Weights& w, In in, std::size_t panels, const Epilogue& epilogue,
                                     Reading reading) noexcept {
@@ -159,8 +159,8 @@ LADON_NOINLINE constexpr void product(Weights LADON_ARGUMENT w, In LADON_ARGUMEN
   for (; row < P::rows; row += Tiles::low) product_tile<P, Tiles::low>(w, row, in, panels, epilogue, reading);
 }
 
-// Calls block.operator()<R>(first_row) for blocks of R rows of W. A block stays in the L2 cache, and has whole tiles of
-// most layouts and of a matrix unit. The last block also has the remaining rows.
+// Calls block.operator()<R>(first_row) for blocks of R rows of W. A block stays in the L2 cache, and R is a multiple of
+// the rows of most tiles and of a matrix unit. The last block also has the remaining rows.
 template <class Matrix, std::size_t Rows, std::size_t Inner>
 LADON_INLINE constexpr void for_row_blocks(auto block) noexcept {
   constexpr std::size_t tiles = 96;

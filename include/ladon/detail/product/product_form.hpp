@@ -22,7 +22,8 @@ struct ProductForm {
   static constexpr std::size_t packs = Packs, rows = Rows, inner = Inner, width = T.width();
 };
 
-// Rows that are a multiple of aliasing_bytes apart share a set of the L1 cache, so a tile has fewer of them.
+// How many rows a tile has: fewer if the rows are a multiple of aliasing_bytes apart and so share a set of the L1
+// cache.
 template <class P, class Matrix, class In>
 inline constexpr std::size_t tile_rows = [] {
   using target::Current;
@@ -52,7 +53,7 @@ inline constexpr std::size_t panels_at_a_time = [] {
 
 // How many outputs of `tokens` tokens are computed before they become rows (ladon/model/linear_rows.hpp).
 constexpr std::size_t outputs_at_a_time(std::size_t tokens) noexcept {
-  constexpr std::size_t tiles = 24;  // whole tiles of most layouts
+  constexpr std::size_t tiles = 24;  // outputs, a multiple of the rows of most tiles
   const std::size_t outputs = target::Current::result_bytes_at_a_time / sizeof(float) / tokens / tiles * tiles;
   return outputs < tiles ? tiles : outputs;
 }

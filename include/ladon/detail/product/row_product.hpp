@@ -27,8 +27,8 @@ struct RowProduct {
   static constexpr PanelLayout layout = panel_layout<Vectors>(S.tokens), last = last_panel_layout<Vectors>(S.tokens);
   // The panel of a single token is a row, so the product writes `y`.
   static constexpr bool single = layout.width() == 1;
-  // How many panels share a read of the weights. They leave memory for 96 outputs in a part: with 24, the first
-  // convolution of wav2vec 2.0 takes 2.4 times as long (Zen 5).
+  // How many panels share a read of the weights: so few that result_bytes_at_a_time has room for 96 outputs of each
+  // token. With room for 24, the first convolution of wav2vec 2.0 takes 2.4 times as long (Zen 5).
   static constexpr std::size_t panels = [] {
     constexpr std::size_t tokens = target::Current::result_bytes_at_a_time / sizeof(float) / 96;
     constexpr std::size_t for_results = tokens < layout.width() ? 1 : tokens / layout.width(),

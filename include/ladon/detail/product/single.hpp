@@ -76,9 +76,9 @@ struct RowDot<Pack, Element> {
   }
 };
 
-// Computes the dot products of `in` and Rows rows, `distance` elements apart. An iteration has Steps steps of a row
-// before the next row, which reads memory faster (bench/tuning-log.md). For floats, each step has its own sums, to hide
-// the latency of a multiply-add. Calls store(row, sum); the caller adds the lanes of the sum.
+// Computes the dot products of `in` and Rows rows, `distance` elements apart. Each iteration reads Steps steps of a row
+// before the next row, because memory is then read faster (bench/tuning-log.md). For floats, each step has its own
+// sums, to hide the latency of a multiply-add. Calls store(row, sum); the caller adds the lanes of the sum.
 template <class Dot, std::size_t Rows, std::size_t Steps, std::size_t Inner>
 LADON_INLINE constexpr void dot_products(const auto* first, std::size_t distance, const auto* in, auto store) noexcept {
   static_assert(Steps == 1 || Steps == 2);

@@ -59,7 +59,7 @@ BeforeEachStep(F) -> BeforeEachStep<F>;
 enum class Prefetch { own_rows, own_rows_near, next_rows };
 
 // Prefetches weights while the tile reads one cache line of each row. A burst of prefetches would stop the processor
-// until the first lines have arrived, so they are spread over the steps. The next tile need not exist.
+// until the first lines have arrived, so the prefetches are spread over the steps. The next tile need not exist.
 template <Prefetch Kind, std::size_t Rows, class Matrix>
 struct PrefetchAhead {
   using Element = typename Matrix::Element;

@@ -3,7 +3,7 @@
 //     load<Width, First>(panel, x)   loads the features of a step, for the packs from number First on
 //     rows                           2 if one instruction multiplies the weights of two rows, otherwise 1
 //     tuple_size                     the panel has whole tuples of this many features
-//     Rest                           the dot for the last features; without it, they are padded with zeros
+//     Rest                           the dot for the last features; without Rest, they are copied and padded with zeros
 //     unfold(sum, start)             folded dots: `start` plus the sum of each token
 #pragma once
 

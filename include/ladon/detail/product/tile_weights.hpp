@@ -16,10 +16,10 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// What a tile reads:
+// Where a tile and a panel are in their product:
 //     first_panel   the first panel
-//     last_panel    the last panel, with Reading::first
-//     has_next      another tile of as many rows follows
+//     last_panel    the last panel, if the product reads the weights for the first time (Reading::first)
+//     has_next      another tile with as many rows follows
 struct TileReads {
   bool first_panel, last_panel, has_next;
 };

@@ -32,8 +32,8 @@ LADON_INLINE auto rest_of_weights(const Weight* row) noexcept {
   return Dot::weights(static_cast<const Weight*>(rest));
 }
 
-// Computes the sums of four rows of W and Tokens rows of features. quads[t * lanes / 4] receives the sums of token t.
-// add_lanes adds their lanes later. If W has only `rows` rows, the last is repeated. Rows of features begin Stride
+// Computes the sums of four rows of W and Tokens rows of features. quads[t * lanes / 4] receives the sums of token t,
+// whose lanes add_lanes adds later. If W has only `rows` rows, the last row is repeated. Rows of features begin Stride
 // elements apart, and their registers Spread registers apart. Not inlined, so that the tile has all registers.
 // `row_stride` is an argument, so that products of several matrices share the function.
 template <class Dot, std::size_t Tokens, std::size_t Inner, std::size_t Stride, std::size_t Spread, class Weight,

@@ -3,8 +3,8 @@
 // "Constants of the targets", explains each constant. Kernels read some constants through Vectors
 // (detail/vec/choose.hpp), which tests vary.
 //
-// In figures, (128,384,12) is 128 tokens, 384 features and 12 heads, 2 x 5 is a tile of 2 packs and 5 rows, and the
-// peak is that of FMA.
+// In figures, (128,384,12) is 128 tokens, 384 features and 12 heads, 2 x 5 is a tile of 2 packs and 5 rows, and "peak"
+// is the largest possible number of FMAs per second.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct PanelLayout {
   std::size_t packs;
   std::size_t tile_rows;
   std::size_t tile_rows_of_one_pack = tile_rows;  // more rows hide latency
-  bool halves_panels = false;                     // a panel computes half of its packs if its tokens fit
+  bool halves_panels = false;                     // skips the second half of a panel if it has no tokens
 
   constexpr std::size_t width() const noexcept { return lanes * packs; }
   constexpr std::size_t panels(std::size_t tokens) const noexcept { return (tokens + width() - 1) / width(); }
@@ -68,7 +68,8 @@ struct Defaults {
   static constexpr std::size_t most_few_queries = 4;
   static constexpr bool uses_block_floats = false;
   static constexpr bool attends_in_pairs = false;
-  // With 1, the epilogue of a product computes GELU.
+  // How many packs of GELU are computed side by side, in a pass after the product. With 1, there is no such pass: the
+  // epilogue of the product computes GELU.
   static constexpr std::size_t gelu_packs_together = 1;
 
   // Caches.
@@ -103,7 +104,8 @@ struct Defaults {
   static constexpr std::size_t expanded_bytes_on_small_stack = 1024;
   static constexpr bool multiplies_bfloat16 = false;
   static constexpr std::size_t bfloat16_tile_sums = unlimited;
-  // Features are q in 16 or 32 bits, or q + zero in 8 bits (detail/panel/int8_panels.hpp).
+  // The type of a quantised feature in panels (detail/panel/int8_panels.hpp): q in 16 or 32 bits, or in 8 bits q +
+  // zero, where `zero` is the zero point of the token.
   using Int8Element = std::int16_t;
   static constexpr bool multiplies_7_bits = false;  // features of 7 bits are bytes, even if Int8Element is wider
   static constexpr std::size_t int8_block = 1;

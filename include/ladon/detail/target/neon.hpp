@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants for NEON: 32 registers of 4 floats on 64-bit Arm, 16 on 32-bit Arm. The float tiles are those of AVX-512
+// Constants for NEON: 32 registers of 4 floats on 64-bit Arm, 16 on 32-bit Arm. Float tiles have the sizes of AVX-512
 // and AVX2, and were not measured on Arm hardware.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <ladon/detail/target/defaults.hpp>
 
 #if defined(__aarch64__)
-#define LADON_KERNEL  // as for AVX-512
+#define LADON_KERNEL  // inlined, as on AVX-512 (x86.hpp)
 #endif
 
 namespace LADON_NAMESPACE::detail::target {

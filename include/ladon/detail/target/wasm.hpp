@@ -16,9 +16,9 @@ namespace LADON_NAMESPACE::detail::target {
 
 struct Wasm : Defaults {
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
-  static constexpr std::size_t tile_sums = 12;  // (64,128,4): 87% of peak (2 x 5: 84%; Zen 4)
+  static constexpr std::size_t tile_sums = 12;  // 2 x 6: 87% of peak at (64,128,4) on Zen 4; 2 x 5: 84%
 #else
-  static constexpr std::size_t tile_sums = 8;  // (512,256,8): 84% of peak (2 x 5: 85%, but 540 more bytes; Xeon)
+  static constexpr std::size_t tile_sums = 8;  // 2 x 4: 84% of peak at (512,256,8), Xeon; 2 x 5: 85%, 540 bytes more
 #endif
   static constexpr auto panel_layout = one_or_two_packs<tile_sums>;
   static constexpr bool joins_queries = true;
@@ -45,7 +45,7 @@ struct Wasm : Defaults {
   static constexpr std::size_t softmax_chains = 4;
   static constexpr std::size_t gelu_packs_together = 8;
 #endif
-  static constexpr std::size_t most_aliasing_rows = 8;  // as for x86
+  static constexpr std::size_t most_aliasing_rows = 8;  // measured for x86 (x86.hpp)
 };
 using Current = Wasm;
 

@@ -21,7 +21,7 @@ struct X86 : Defaults {
   using Int8Element = std::uint8_t;  // the unsigned operand of vpdpbusd
 #else
   static constexpr bool widens_int8 = true;  // if features have 16 bits
-  // Features of 7 bits need vpmaddubsw for the widest registers. With 8 bits, it would saturate.
+  // Features of 7 bits, if the widest registers have vpmaddubsw, which would saturate with 8 bits.
 #if defined(__AVX512BW__) || (defined(__AVX2__) && !defined(__AVX512F__)) || (LADON_SSE4_1 && !defined(__AVX__))
   static constexpr bool multiplies_7_bits = true;
 #endif
@@ -45,7 +45,7 @@ struct X86 : Defaults {
 // 32 registers of 16 floats. Figures without a processor are % of peak on Zen 5.
 struct Avx512 : X86 {
   static constexpr std::size_t registers = 32;
-  // (128,384,12): 94% (3 x 8: 84%).
+  // 2 x 12: 94% at (128,384,12). 3 x 8: 84%.
   static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens > lanes ? PanelLayout{lanes, 2, 12, 16, true} : PanelLayout{lanes, 1, 16};
   }
@@ -64,18 +64,20 @@ struct Avx512 : X86 {
 #if LADON_HAS_SHUFFLE && defined(__AVX512BW__)
   template <class Element>
   static constexpr bool multiplies_token_rows = !LADON_DETERMINISTIC || std::is_integral_v<Element>;
-  // Without VNNI, each integer product occupies a register, so with 4 tokens, g++ 12 spills. A panel converts its int8
-  // weights, which takes as long for half a panel as for a whole panel.
+  // Without VNNI, each integer product occupies a register, so with 4 tokens, g++ 12 spills.
   template <class Element>
   static constexpr std::size_t row_tile_tokens = std::is_integral_v<Element> && !LADON_VNNI ? 3 : 6;
   template <class Element>
   static constexpr std::size_t row_overhead_registers = std::is_same_v<Element, float>          ? 5
                                                         : std::is_same_v<Element, std::int16_t> ? 1
                                                                                                 : 2;
+  // With 16-bit features, tokens of a second pack never become rows: lanes convert the int8 weights for the first pack
+  // anyway, which takes as long for one pack as for both.
   template <class Element>
   static constexpr std::size_t most_rows_beyond_pack = std::is_same_v<Element, std::int16_t> ? 0 : unlimited;
-  // Quads: MiniLM with 12 tokens takes 0.74 (int8) or 0.80 (float32) of the time, with 24 tokens 0.86 (int8; Emerald
-  // Rapids). With bfloat16, the last quad may lack at most one token, because no processor with fast BF16 was measured.
+  // With quads, MiniLM takes 0.74 (int8) and 0.80 (float32) of the time with 12 tokens, and 0.86 (int8) with 24 tokens,
+  // on Emerald Rapids. With bfloat16, the last quad may lack at most one token, because no processor with fast BF16 was
+  // measured.
   template <class Element>
   static constexpr bool are_quads(std::size_t tokens) noexcept {
     constexpr bool is_int8 = std::is_integral_v<Element>, is_float = std::is_same_v<Element, float>;
@@ -98,7 +100,7 @@ struct Avx512 : X86 {
 // AVX and AVX2, with and without FMA: 16 registers of 8 floats.
 struct Avx2 : X86 {
 #if LADON_FMA && !LADON_DETERMINISTIC
-  // (128,384,12): 91% of peak (2 x 5: 88%, 3 x 4: 89%; Zen 5).
+  // 2 x 6: 91% of peak at (128,384,12) on Zen 5. 2 x 5: 88%, 3 x 4: 89%.
   static constexpr std::size_t tile_sums = 12;
 #else
   static constexpr std::size_t tile_sums = 10;  // without FMA, each product occupies a register
@@ -134,7 +136,7 @@ struct Avx2 : X86 {
 
 // SSE2 to SSE4.2: 16 registers of 4 floats, no FMA.
 struct Sse2 : X86 {
-  // Packs of a tile share broadcasts. On Zen, 4 x 3 can reach 89% of peak (2 x 5: 80%).
+  // Packs of a tile share broadcasts. On Zen, 4 x 3 can reach 89% of peak, and 2 x 5 can reach 80%.
   static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens > 2 * lanes ? PanelLayout{lanes, 4, 3, 10} : one_or_two_packs<10>(tokens, lanes);
   }

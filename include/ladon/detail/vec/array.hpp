@@ -80,8 +80,8 @@ constexpr float fma_exact(float a, float b, float summand) noexcept {
   return static_cast<float>(ladon::bit_cast<double>(bits));
 }
 
-// An overflow of floats is an error in constant expressions, so they compute in double. Rounding to float gives the
-// same bits.
+// In constant expressions, an overflow of floats is an error, so sums and products are computed in double. Rounding to
+// float gives the same bits.
 constexpr double widened(float x) noexcept { return static_cast<double>(x); }
 LADON_INLINE constexpr float add_scalar(float a, float b) noexcept {
   LADON_AS_WRITTEN

@@ -87,7 +87,7 @@ using NativeVectors = ArrayVectors<4, target::Current>;  // compilers keep the a
 #elif defined(__riscv_vector)
 using NativeVectors = ArrayVectors<16, target::Current>;
 #define LADON_HAS_INT8_VECTORS
-using Int8Vectors = ArrayVectors<1>;  // compilers vectorise its loops over features
+using Int8Vectors = ArrayVectors<1>;  // with one lane, compilers vectorise loops over features
 #else
 using NativeVectors = ArrayVectors<1>;
 #endif
@@ -133,15 +133,17 @@ constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
 namespace LADON_NAMESPACE::detail {
 
 // Returns the layout of `tokens` tokens. The panel of a single token has width 1, because lanes then hold features or
-// keys. The sum of lanes depends on their number, so deterministic builds treat a single token like several tokens.
+// keys. The sum of all lanes depends on the number of lanes, so deterministic builds treat a single token like several
+// tokens.
 template <class Vectors>
 constexpr PanelLayout panel_layout(std::size_t tokens) noexcept {
   if (tokens == 1 && !LADON_DETERMINISTIC) return {1, 1, Vectors::single_token_rows};
   return Vectors::panel_layout(tokens, vec::lanes_for<Vectors>(tokens));
 }
 
-// Returns the layout of the last panel: that of a sequence of its tokens. With it, KWT-1 (99 tokens) takes 0.92 of the
-// time (Zen 4). One remaining token counts as two, because kernels for a single token compute only whole sequences.
+// Returns the layout of the last panel: the layout that a sequence of only the remaining tokens would have. With this
+// narrower panel, KWT-1 (99 tokens) takes 0.92 of the time (Zen 4). One remaining token counts as two, because kernels
+// for a single token compute only whole sequences.
 template <class Vectors>
 constexpr PanelLayout last_panel_layout(std::size_t tokens) noexcept {
   const PanelLayout whole = panel_layout<Vectors>(tokens);

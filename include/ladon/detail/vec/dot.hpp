@@ -7,8 +7,8 @@
 //     add(sum, x, w)     adds the products
 //
 // A tuple is tuple_size features of 8 or 16 bits in a 32-bit lane. Panels of tuples are [tuples][width][tuple_size].
-// The target chooses the type of quantised features, Int8Element, and thus tuple_size, the value
-// (detail/panel/int8_panels.hpp) and the instruction:
+// The target chooses Int8Element, the type of a quantised feature q in panels (detail/panel/int8_panels.hpp). The type
+// determines tuple_size, the stored value (`zero` is the zero point of the token) and the instruction:
 //     std::int16_t   2   q          vpmaddwd (dot_x86.hpp), SMLAL (dot_arm64.hpp), i32x4.dot_i16x8_s (dot_wasm.hpp)
 //     std::uint8_t   4   q + zero   vpdpbusd, or vpmaddubsw with 7 bits (dot_x86.hpp), relaxed_dot_i8x16_i7x16_add_s
 //                                   (dot_wasm.hpp)

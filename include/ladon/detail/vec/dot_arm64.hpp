@@ -145,7 +145,7 @@ struct TupleDot<BFloat16, XsimdPack<4>> : Arm64Dot<2, XsimdPack<4>, bfloat16x8_t
   static LADON_INLINE void exchange_halves(Sums& first, Sums& second) noexcept {
     interleave_halves(first.batch.data, second.batch.data);
   }
-  // `volatile` as for SMMLA.
+  // volatile, as for smmla: g++ 12 must not load the weights of all rows first, and spill sums.
   static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
     float32x4_t total = sum.batch;
     asm volatile("bfmmla %0.4s, %1.8h, %2.8h" : "+w"(total) : "w"(weights), "w"(x));

@@ -16,8 +16,8 @@
 namespace LADON_NAMESPACE::detail::vec {
 
 // The instructions for a register of N 32-bit integers.
-//     merge_words(low, high)   each lane: the low 16 bits of `low`, and above them those of `high`
-//     merge_bytes(even, odd)   each 16-bit word: the low 8 bits of `even`, and above them those of `odd`
+//     merge_words(low, high)   each lane: the low 16 bits of `low`, and above them the low 16 bits of `high`
+//     merge_bytes(even, odd)   each 16-bit word: the low 8 bits of `even`, and above them the low 8 bits of `odd`
 //     words(from)              2 * N signed bytes, widened to 16 bits
 //     repeat_byte(x)           copies the lowest byte of a lane to all its bytes; the other bytes of `x` must be 0
 //     add_neighbours(a)        N / 2 lanes: the sums of lanes 2 i and 2 i + 1
@@ -187,7 +187,8 @@ LADON_INLINE Register add_dot(Register sum, Register x, const Weights& w) noexce
 #endif
 
 #if LADON_BFLOAT16_DOT
-// The instructions for 2 * N bfloat16 numbers. For g++, add_products is assembly, for the same reason as add_dot.
+// The instructions for 2 * N bfloat16 numbers. For g++, add_products is assembly, because with the intrinsic, g++ 12
+// copies and spills accumulators.
 template <std::size_t N>
 struct BFloat16Register {
   using Type = typename IntegerRegister<N>::Type;

@@ -23,8 +23,8 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Adding 1.5 * 2^23 to x, |x| < 2^21, rounds x to an integer, ties to even. The low 16 bits of the sum are the
-// integer's.
+// Adding 1.5 * 2^23 to x, |x| < 2^21, rounds x to an integer, ties to even. The sum and the integer have the same low
+// 16 bits.
 inline constexpr float round_to_low_bits = 0x1.8p23f;
 
 // Adding 1.5 * 2^23 + 127 to x rounds x to an integer n. The low byte of the sum is n + 127, the exponent of 2^n.
@@ -227,7 +227,7 @@ constexpr double log_double(double x) noexcept {
   return 2 * sum + unfused(n * 0.693147180559945309417);
 }
 
-// Preconditions: those of log_double and exp_double.
+// Preconditions: `base` is valid for log_double, and exponent * ln(base) for exp_double.
 constexpr double power_double(double base, double exponent) noexcept {
   return exp_double(unfused(exponent * log_double(base)));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folded tiles (detail/product/tile_dots.hpp): a folded pack holds Steps steps of lanes / Steps tokens. Step j of token
-// i is in lane i * Steps + j. Fold needs registers of several widths (AVX), and shuffles in registers.
+// Folded tiles (detail/product/tile_dots.hpp). In a folded pack, each token has Steps neighbouring lanes, one for each
+// of Steps successive steps of the product: step j of token i is in lane i * Steps + j. Fold needs registers of several
+// widths (AVX), and shuffles in registers.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +42,7 @@ struct Fold<XsimdPack<N>, Steps> {
     return transposed<Steps>(Pack::load(static_cast<const float*>(from)));
   }
 
-  // Lane i becomes the sum of token i. Its steps are added as 0 + 1, or (0 + 2) + (1 + 3).
+  // Lane i becomes the sum of token i. The steps of a token are added as 0 + 1, or (0 + 2) + (1 + 3).
   static LADON_INLINE XsimdPack<tokens> add_steps(const Pack& a) noexcept {
     const Pack rows = transposed<tokens>(a);
     if constexpr (Steps == 2) {

@@ -45,9 +45,9 @@ constexpr std::size_t int4_row_bytes(std::size_t weights) noexcept {
 namespace detail {
 
 // Table 2 n holds `levels`, multiplied by 0.85^n and rounded. Table 2 n + 1 has the opposite signs. `levels` are those
-// of a Lloyd-Max quantiser for groups of 32 normally distributed numbers, whose scales have either sign. The rotated
-// weights of MiniLM have a relative error of 7.7%. With 16 equal steps and a float16 scale for each group, as in Q4_0
-// of llama.cpp, the error is 8.6%.
+// of a Lloyd-Max quantiser for groups of 32 normally distributed numbers, where each group chooses its scale and its
+// sign. The rotated weights of MiniLM have a relative error of 7.7%. With 16 equal steps and a float16 scale for each
+// group, as in Q4_0 of llama.cpp, the error is 8.6%.
 using Int4Tables = std::array<std::array<std::int8_t, int4_codes>, 16>;
 alignas(16) inline constexpr Int4Tables int4_tables = [] {
   constexpr int levels[int4_codes] = {-127, -100, -79, -63, -48, -35, -22, -9, 2, 14, 26, 37, 51, 66, 83, 107};

@@ -85,8 +85,9 @@ struct MatrixUnit {
   enum : int { unknown, no, yes };
   static inline int permitted = unknown;
 
-  // Several threads may ask at the same time. The first answer is stored for all threads, because all steps of a call
-  // must agree. A second answer may differ, because the sizes of signal stacks may change.
+  // Asks the processor whether it has the unit, and Linux for permission to use it. Several threads may ask at the same
+  // time, and Linux may answer differently, because the sizes of signal stacks may change. All steps of a call must
+  // agree, so the first answer is stored for all threads.
   static LADON_NOINLINE bool ask() noexcept {
     constexpr unsigned features = 7, bfloat16 = 1u << 22, tiles = 1u << 24, int8 = 1u << 25,
                        all = bfloat16 | tiles | int8;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scale of a token in an int8 product (detail/panel/int8_panels.hpp has the formulas). In WebAssembly, levels and
-// least feature depend on the engine's relaxed dot product. The program tests the engine, and then calls
-// `set_activations` (src/c_kernel/module_int8.cpp.in).
+// The scale of a token in an int8 product (detail/panel/int8_panels.hpp has the formulas). A panel stores the quantised
+// feature q of a token, or q + zero, where `zero` is the token's zero point.
+//
+// In WebAssembly, the number of `levels` and the `least` value of q + zero depend on the engine's relaxed dot product.
+// The program that loads the module tests the engine, and then calls `set_activations`
+// (src/c_kernel/module_int8.cpp.in).
 #pragma once
 
 #include <cstddef>
@@ -43,11 +46,11 @@ LADON_INLINE constexpr float feature_levels() noexcept {
   return static_cast<float>((1 << FeatureBits) - 1);
 }
 
-// Whether features are q + zero instead of q (detail/panel/int8_panels.hpp).
+// Whether a panel stores q + zero instead of q.
 template <class Element>
 inline constexpr bool holds_zero_point = sizeof(Element) == 1;
 
-// Returns min(q + zero).
+// Returns the least value of q + zero.
 template <class Element>
 LADON_INLINE constexpr float least_feature() noexcept {
 #if defined(__wasm_relaxed_simd__)
@@ -85,8 +88,9 @@ LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pa
   const Pack reciprocal = blend(usable, Pack::broadcast(1.0f) / blend(usable, scale, Pack::broadcast(1.0f)), zeros);
   const Pack rounding = Pack::broadcast(round_to_low_bits);
   Pack scaled = blend(usable, zeros - low, zeros) * reciprocal;
-  // quantise_pack rounds the same product. An fma would not, and q + zero could wrap around to 255. `minimum` keeps g++
-  // from fusing the product with the next sum, even without -ffp-contract=off.
+  // quantise_pack computes the same product for the feature `low`, and rounds it before the next sum. An fma here would
+  // add the unrounded product: q + zero could be -1, and wrap around to 255. `minimum` prevents an fma of g++, even
+  // without -ffp-contract=off.
   if constexpr (Pack::lanes > 1) scaled = minimum(scaled, levels);
   const Pack zero = in_order(scaled + rounding) - rounding;
   const Pack nan = Pack::broadcast(std::numeric_limits<float>::quiet_NaN());

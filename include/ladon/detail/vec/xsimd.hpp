@@ -56,7 +56,8 @@ LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// 16 lanes: returns quads First and Second of `a`, then those of `b`. 8 lanes: quad First of `a`, then that of `b`.
+// With 16 lanes, returns quads First and Second of `a`, then quads First and Second of `b`. With 8 lanes, returns quad
+// First of `a`, then quad First of `b`.
 template <std::size_t First, std::size_t Second, class Pack>
 LADON_INLINE Pack combine_quads(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {First, Second}, n = Pack::lanes;
@@ -73,8 +74,10 @@ LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Merges rows a (2 i) and b (2 i + 1) of lanes / Width rows into row i, by adding neighbouring blocks of Width lanes.
-// With Width 1, row i becomes a0 + a1, b0 + b1, a2 + a3, b2 + b3.
+// Adds neighbouring blocks of Width lanes. Rows 2 i and 2 i + 1, here a and b, of the first lanes / Width rows become
+// row i. With four lanes:
+//     Width 1    a0 + a1, b0 + b1, a2 + a3, b2 + b3
+//     Width 2    a0 + a2, a1 + a3, b0 + b2, b1 + b3
 template <std::size_t Width, class Pack>
 LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;
@@ -119,8 +122,8 @@ LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
   }
 }
 
-// Returns `neon` for packs of four lanes on 64-bit Arm, otherwise `other`. There, calls of xsimd compile slowly:
-// test_encoder.cpp takes g++ 12 20 s instead of 11 s.
+// Returns `neon` for packs of four lanes on 64-bit Arm, otherwise `other`. On 64-bit Arm, calls of xsimd compile
+// slowly: g++ 12 takes 20 s instead of 11 s for test_encoder.cpp.
 #if defined(__aarch64__)
 #define LADON_NEON_OR(neon, other) \
   if constexpr (N == 4)            \
@@ -148,7 +151,8 @@ LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
   if constexpr (N == 16) return _mm512_##operation(__VA_ARGS__)
 
 // Returns the maximum or minimum. The order of operands decides about NaN (array.hpp), and versions of xsimd differ in
-// this order. V8 compiles pmax and pmin with swapped operands to one instruction each, but _mm_max_ps to four.
+// this order. V8 compiles pmax and pmin with swapped operands to one instruction each, but Emscripten's _mm_max_ps to
+// four.
 #if defined(__wasm_simd128__)
 #define LADON_EXTREME(name) return Batch(wasm_f32x4_p##name(b.batch, a.batch))
 #elif LADON_SSE2
@@ -270,7 +274,8 @@ struct XsimdPack {
     return xsimd::fma(a.batch, b.batch, c.batch);
 #endif
   }
-  // One instruction. g++ makes two: exponentials beside a tile then take 2.9 instead of 2.4 cycles a pack (Zen 5).
+  // AVX-512: one instruction. g++ makes two of a blend: exponentials beside a tile then take 2.9 instead of 2.4 cycles
+  // a pack (Zen 5).
   friend LADON_INLINE XsimdPack fma_or_zero(const Mask& zero, Arg a, Arg b, Arg c) noexcept {
 #if defined(__AVX512F__) && LADON_FMA && !LADON_DETERMINISTIC
     if constexpr (N == 16) {
