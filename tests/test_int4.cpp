@@ -156,6 +156,19 @@ TEST_CASE("int4: encoder layers, any number of tokens, and rows longer than a pa
   check_layer<S{.queries = 3, .model = 4, .heads = 1}, Model{.feed_forward = 5000}, InProj>();
 }
 
+// 70 tokens are a group of 64 tokens, which share each expansion of weights, and a rest.
+TEST_CASE("int4: tokens of a feed-forward network share the expansion of its weights") {
+  constexpr S shape{.queries = 70, .model = 16, .heads = 2};
+  check_layer<shape, Model{.feed_forward = 40}, InProj>();
+  using ladon::detail::feed_forward_plan, ladon::detail::target::Current;
+  using Layer =
+      ladon::EncoderLayer<Model{.feed_forward = 40}.with(shape), ladon::mask::Unmasked, ladon::layout::Int4<InProj>>;
+  constexpr std::size_t width = ladon::detail::LayerPanels<Layer>::layout.width();
+  if constexpr (Current::int4_feed_forward_tokens > 0) {
+    CHECK(feed_forward_plan<Layer>.panels * width == Current::int4_feed_forward_tokens);
+  }
+}
+
 // Random codes and numbers of tables.
 TEST_CASE("int4: a row expands to the numbers of its tables") {
   constexpr std::size_t groups = 39, weights = groups * ladon::detail::int4_group - 5;

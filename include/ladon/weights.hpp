@@ -55,6 +55,10 @@ template <class Precision>
 inline constexpr bool is_int8 = false;
 template <int Bits, bool Rotated, int WeightBits>
 inline constexpr bool is_int8<Int8<Bits, Rotated, WeightBits>> = true;
+template <class Precision>
+inline constexpr bool is_int4 = false;
+template <int Bits, bool Rotated>
+inline constexpr bool is_int4<Int4<Bits, Rotated>> = true;
 }  // namespace precision
 
 // A linear map from x [In] to y [Out], with float or bfloat16 weights in the order `O`, and a bias [Out]. Element

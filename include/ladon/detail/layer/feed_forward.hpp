@@ -11,7 +11,8 @@
 //
 // Several panels share each read of the weights, because W1 and W2 are often too large for caches. `hidden` has room
 // for about one panel, so with n panels, a chunk has 1/n of the hidden features. Chunks do not change the order of
-// additions. With int8 weights, there is one chunk, because one scale quantises all hidden features of a token.
+// additions. Int8 weights have one chunk, because one scale quantises all hidden features of a token, and `hidden` then
+// has room for all panels.
 #pragma once
 
 #include <cstddef>
@@ -30,18 +31,24 @@ struct FeedForwardPlan {
   std::size_t chunk;   // how many hidden features a chunk has
 };
 
-// Plans several panels if W1 and W2 as floats exceed target::Current::second_cache_bytes. Plans one panel for int8
-// weights, without vectors, for a single token, or if `sums` would exceed LayerPanels::heads. EncoderScratch::panels
-// may raise the number for int8 weights.
+// Plans how many panels share a read of the weights. Weights of floats: several panels if W1 and W2, counted as float32,
+// exceed target::Current::second_cache_bytes. One panel, if the target has no vectors, if the layer has one token, or if
+// `sums` would exceed LayerPanels::heads. For int8 weights, EncoderScratch::panels may raise the number.
 template <class Layer>
 inline constexpr FeedForwardPlan feed_forward_plan = [] {
   using target::Current;
+  using Precision = typename Layer::Precision;
   constexpr Shape shape = Layer::shape;
   constexpr std::size_t hidden = Layer::model.feed_forward;
-  if (precision::is_int8<typename Layer::Precision>) return FeedForwardPlan{1, hidden};
-  constexpr std::size_t weight_bytes = 2 * shape.model * hidden * sizeof(float);
   constexpr PanelLayout t = ShapeLayout<shape, typename Layer::Vectors>::queries;
   constexpr std::size_t query_panels = t.panels(shape.queries);
+  if (precision::is_int8<Precision>) {
+    constexpr std::size_t tokens =
+        precision::is_int4<Precision> ? Current::int4_feed_forward_tokens : Current::int8_feed_forward_tokens;
+    constexpr std::size_t most = tokens / t.width();
+    return FeedForwardPlan{most < 1 ? 1 : most < query_panels ? most : query_panels, hidden};
+  }
+  constexpr std::size_t weight_bytes = 2 * shape.model * hidden * sizeof(float);
   constexpr bool exceeds_cache =
       weight_bytes > Current::second_cache_bytes && Layer::Vectors::lanes > 1 && t.width() > 1;
   constexpr bool shares_weights = exceeds_cache && shape.concat_width() >= shape.model;

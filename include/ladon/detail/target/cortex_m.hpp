@@ -40,6 +40,7 @@ struct CortexM : Defaults {
   // Each read of weights converts them, so 4 panels share a read: 105.4 -> 93.4 million instructions of
   // examples/keywords on M7, 29.4 -> 27.2 on M55.
   static constexpr std::size_t int8_feed_forward_panels = LADON_DSP ? 4 : 1;
+  static constexpr std::size_t int4_feed_forward_tokens = 0;  // only as many as hidden_in_keys allows
   static constexpr bool hidden_in_keys = true;
   static constexpr std::size_t most_few_queries = 0;  // one kernel for all lengths takes less code
 #if LADON_HELIUM
