@@ -43,7 +43,7 @@ foreach(line IN LISTS lines)
   endif()
 endforeach()
 foreach(name IN LISTS asked)
-  if(NOT name MATCHES "^(memcpy|memmove|memset|_GLOBAL_OFFSET_TABLE_)$" AND NOT name IN_LIST global
+  if(NOT name MATCHES "^(memcpy|memmove|memset|_GLOBAL_OFFSET_TABLE_|[.]TOC[.])$" AND NOT name IN_LIST global
      AND NOT (HELPERS AND name MATCHES "${HELPERS}"))
     list(APPEND wrong "${name} is an undefined symbol that is not allowed")
   endif()
