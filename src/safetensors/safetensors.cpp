@@ -106,7 +106,11 @@ std::span<const std::byte> File::bytes(const Tensor& tensor) const {
 const std::byte* File::kept(const std::string& key, const std::function<std::string()>& make) const {
   const std::lock_guard lock(contents_->mutex);
   auto found = contents_->kept.find(key);
-  if (found == contents_->kept.end()) found = contents_->kept.emplace(key, make()).first;
+  if (found == contents_->kept.end()) {
+    std::string bytes = make();
+    bytes.reserve(64);  // on the heap, which aligns the bytes. In libc++, short strings begin at odd addresses
+    found = contents_->kept.emplace(key, std::move(bytes)).first;
+  }
   return reinterpret_cast<const std::byte*>(found->second.data());
 }
 
