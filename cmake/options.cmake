@@ -114,5 +114,8 @@ function(ladon_need_doctest_main)
   add_library(ladon_doctest_main STATIC ${ladon_SOURCE_DIR}/tests/support/main.cpp)
   target_compile_features(ladon_doctest_main PUBLIC cxx_std_20)
   target_link_libraries(ladon_doctest_main PUBLIC doctest::doctest PRIVATE ladon_checks)
+  if(LADON_MINGW_THREADS STREQUAL "win32")
+    target_compile_definitions(ladon_doctest_main PUBLIC DOCTEST_CONFIG_NO_MULTITHREADING) # there is no std::mutex
+  endif()
   ladon_compile_quickly(ladon_doctest_main)
 endfunction()

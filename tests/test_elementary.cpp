@@ -114,15 +114,18 @@ double spacing(double y) {
   return std::bit_cast<double>((exponent - 23) << 52);
 }
 
+// NEON of 32-bit Arm takes a subnormal argument as 0.
+bool is_subnormal(double x) { return std::fabs(x) < Limits::min(); }
+
 struct Worst {
-  double ulp = 0;           // the largest error where the true value is normal
+  double ulp = 0;           // the largest error where the argument and the true value are normal
   float at = 0;             // the argument of this error
-  double below_normal = 0;  // the largest error where the true value is not normal, in units of the smallest normal
+  double below_normal = 0;  // the largest error where one of them is not, in units of the smallest normal
   float below_at = 0;
 
   void judge(float x, float y, double truth) {
     constexpr double overflow = 0x1.ffffffp127;  // from this number on, the nearest float is infinity
-    const bool normal = !(std::fabs(truth) < Limits::min());
+    const bool normal = !is_subnormal(x) && !is_subnormal(truth);
     double error = std::fabs(y - truth) / (normal ? spacing(truth) : Limits::min());
     if (std::isnan(truth) || std::isnan(y)) error = std::isnan(truth) && std::isnan(y) ? 0 : infinity;
     if (std::fabs(truth) >= overflow) error = y == std::copysign(infinity, truth) ? 0 : infinity;
@@ -141,7 +144,7 @@ template <class Function>
 struct Sweep {
   const std::vector<Evaluate> packs = evaluations<Function>(std::index_sequence<1, 4, 8, 16>{});
   Worst worst;
-  std::uint64_t differences = 0;  // between the first pack and the others, where the first pack's result is normal
+  std::uint64_t differences = 0;  // between the first pack and the others, where argument and first result are normal
   float difference_at = 0;
 
   void block(const Block& x) {
@@ -153,7 +156,7 @@ struct Sweep {
       if (std::equal(y.begin(), y.end(), first.begin(), same)) continue;
       for (std::size_t i = 0; i < block_size; ++i) {
         worst.judge(x[i], y[i], Function::reference(x[i]));
-        if (same(first[i], y[i]) || std::fabs(first[i]) < Limits::min()) continue;
+        if (same(first[i], y[i]) || is_subnormal(x[i]) || is_subnormal(first[i])) continue;
         ++differences;
         difference_at = x[i];
       }
@@ -191,7 +194,7 @@ TEST_CASE_TEMPLATE("every float is within the bound, on every pack", Function, E
                                       << "; below the normal range: " << worst.below_normal
                                       << " of the smallest normal at " << worst.below_at);
   CHECK(worst.ulp <= Function::bound);
-  CHECK(worst.below_normal <= 1);
+  CHECK(worst.below_normal <= 1.13);  // 2 / sqrt(pi), the slope of erf at 0
   INFO("packs differ, for example at ", sweep.difference_at);
   CHECK(sweep.differences == 0);
 }
@@ -276,7 +279,8 @@ TEST_CASE("the maximum and the sum of the lanes, for each position") {
   check(std::integral_constant<std::size_t, 16>{});
 }
 
-#if !defined(__EMSCRIPTEN__)  // std::fma of Emscripten rounds twice
+// std::fma of Emscripten, and of MinGW on processors without FMA, rounds twice.
+#if !defined(__EMSCRIPTEN__) && (!defined(__MINGW32__) || defined(__FMA__))
 // fma_exact replaces std::fma in constant evaluation. This test calls fma_exact at run time. The exact sums a * b + c
 // lie close to the midpoint of two floats. Rounding such a sum first to double and then to float gives a wrong result.
 TEST_CASE("fma_exact rounds once") {

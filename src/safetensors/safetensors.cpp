@@ -16,6 +16,7 @@
 #include "byte_order.hpp"
 #include "edit_distance.hpp"
 #include "floats.hpp"
+#include "mutex.hpp"
 #include "other_files.hpp"
 #include "shard.hpp"
 #include "strict_json.hpp"
@@ -69,7 +70,7 @@ using files::in_quotes, files::shown, files::shown_json;
 class File::Contents {
  public:
   std::vector<files::Shard> shards;
-  mutable std::mutex mutex;
+  mutable files::Mutex mutex;
   mutable std::map<std::string, std::string> kept;
 };
 
@@ -103,9 +104,13 @@ std::span<const std::byte> File::bytes(const Tensor& tensor) const {
 }
 
 const std::byte* File::kept(const std::string& key, const std::function<std::string()>& make) const {
-  const std::scoped_lock lock(contents_->mutex);
+  const std::lock_guard lock(contents_->mutex);
   auto found = contents_->kept.find(key);
-  if (found == contents_->kept.end()) found = contents_->kept.emplace(key, make()).first;
+  if (found == contents_->kept.end()) {
+    std::string bytes = make();
+    bytes.reserve(64);  // on the heap, which aligns the bytes. In libc++, short strings begin at odd addresses
+    found = contents_->kept.emplace(key, std::move(bytes)).first;
+  }
   return reinterpret_cast<const std::byte*>(found->second.data());
 }
 

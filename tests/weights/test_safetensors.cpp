@@ -178,6 +178,7 @@ TEST_CASE("tensors of F16 and BF16 are read as float32") {
   const Safetensors file(
       folder.file("m.safetensors", safetensors(header, std::string("\0\x3c\0\xc0\x80\x3f\0\xc0", 8))));
   for (const char* name : {"a", "b"}) {
+    CHECK(reinterpret_cast<std::uintptr_t>(file.tensor(name, {2})) % sizeof(float) == 0);
     CHECK(file.tensor(name, {2})[0] == 1);
     CHECK(file.tensor(name, {2})[1] == -2);
   }

@@ -31,9 +31,9 @@ struct FeedForwardPlan {
   std::size_t chunk;   // how many hidden features a chunk has
 };
 
-// Plans how many panels share a read of the weights. Weights of floats: several panels if W1 and W2, counted as float32,
-// exceed target::Current::second_cache_bytes. One panel, if the target has no vectors, if the layer has one token, or if
-// `sums` would exceed LayerPanels::heads. For int8 weights, EncoderScratch::panels may raise the number.
+// Plans how many panels share a read of the weights. Weights of floats: several panels if W1 and W2, counted as
+// float32, exceed target::Current::second_cache_bytes. One panel, if the target has no vectors, if the layer has one
+// token, or if `sums` would exceed LayerPanels::heads. For int8 weights, EncoderScratch::panels may raise the number.
 template <class Layer>
 inline constexpr FeedForwardPlan feed_forward_plan = [] {
   using target::Current;
