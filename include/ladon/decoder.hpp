@@ -115,6 +115,7 @@ struct DecoderLayer {
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
+  // The caches of the text's tokens, and of the memory.
   using Cache = CacheOf<shape, SelfMask, Vectors>;
   using MemoryCache = CacheOf<cross, mask::Unmasked, Vectors>;
   using SelfOptions =

@@ -47,6 +47,7 @@ struct EncoderLayerWeights {
   LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::AttentionBias attention_bias{};
 };
 
+// A single encoder layer.
 template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class ScoreGiven = typename ScoreOf<M>::Type, position::Policy PositionGiven = typename PositionOf<M>::Type,
           class VectorsGiven = detail::VectorsFor<typename Layout::Precision>>
@@ -142,6 +143,7 @@ struct EncoderLayer {
   static constexpr auto captures(auto map) noexcept { return detail::capture<shape>(map); }
 };
 
+// A stack of M.layers encoder layers.
 template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
           class Vectors = detail::VectorsFor<typename Layout::Precision>>

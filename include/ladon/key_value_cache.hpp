@@ -65,6 +65,7 @@ struct CachesOfKinds {
   std::array<Ring, Rings> rings;
   std::array<Cache, Layers - Rings> others;
 
+  // Calls f(cache) for each layer's cache.
   template <class F>
   constexpr void each(F f) noexcept {
     for (Ring& cache : rings) f(cache);

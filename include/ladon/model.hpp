@@ -126,6 +126,7 @@ struct Model {
   std::size_t key_model = 0;
   std::size_t value_model = 0;
   CachePrecision cache_precision = CachePrecision::float32;
+  // The feed-forward network and the norms.
   std::size_t feed_forward = 0;  // number of hidden features
   Activation activation = Activation::relu;
   NormOrder norm = NormOrder::post;
@@ -165,6 +166,7 @@ struct Model {
     return {tokens, keys, model, heads, kv_heads, head_width, value_width, key_model, value_model, cache_precision};
   }
   constexpr Shape shape() const noexcept { return sizes().complete(); }
+  // Returns the same model with the sizes of `shape`.
   constexpr Model with(const Shape& shape) const noexcept {
     Model other = *this;
     other.tokens = shape.queries, other.keys = shape.keys, other.model = shape.model;
@@ -174,6 +176,7 @@ struct Model {
     other.cache_precision = shape.cache_precision;
     return other;
   }
+  // The model of one layer of the stack.
   constexpr Model one_layer() const noexcept {
     Model other = *this;
     other.layers = 1;
@@ -196,12 +199,14 @@ struct Model {
   constexpr std::size_t kind_number(std::size_t layer) const noexcept {
     return kind_of_layer.count == 0 ? layer % kinds.count : kind_of_layer.items[layer % kind_of_layer.count];
   }
+  // Whether every number in kind_of_layer has a kind.
   constexpr bool has_all_kinds() const noexcept {
     for (std::size_t i = 0; i < kind_of_layer.count; ++i) {
       if (kind_of_layer.items[i] >= kinds.count) return false;
     }
     return true;
   }
+  // Whether attention of layer number `layer` reads x without a norm.
   constexpr bool unnormed(std::size_t layer) const noexcept {
     return kinds.count > 0 && kinds.items[kind_number(layer)].unnormed_attention;
   }
@@ -213,6 +218,7 @@ struct Model {
   }
   constexpr bool norms_input() const noexcept { return norm == NormOrder::pre || norm == NormOrder::both; }
   constexpr bool norms_output() const noexcept { return norm == NormOrder::both || norm == NormOrder::output; }
+  // Return the largest window of the kinds, or 0 without windows, and whether all windows are equal.
   constexpr std::size_t window_of_kinds() const noexcept {
     std::size_t window = 0;
     for (const LayerKind& kind : kinds.items) window = window > kind.window ? window : kind.window;
@@ -255,6 +261,7 @@ struct Model {
 
 constexpr Shape::operator Model() const noexcept { return Model{}.with(*this); }
 
+// The masks of a decoder's self-attention, and of its attention to the memory.
 template <mask::Policy Self, mask::Policy Memory = mask::Unmasked>
 struct DecoderMasks {
   using SelfMask = Self;

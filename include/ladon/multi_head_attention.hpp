@@ -65,6 +65,7 @@ struct MultiHeadAttention {
   using CrossTeamWorkspace = ladon::TeamWorkspace<CrossShared, Scratch, Threads>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
+  // The memory of project_keys.
   using KeyWorkspace = ladon::KeyWorkspace<shape, Vectors, Precision, norms_all>;
   // The memory of attend and extend.
   using ExtendShared = SelfShared<shape, Vectors, Precision, norms_all>;
@@ -83,6 +84,7 @@ struct MultiHeadAttention {
     return detail::parts_of_phase<shape, Vectors>(phase);
   }
 
+  // Self-attention.
   template <detail::MemoryOf<Shared, Scratch> Memory, class MapType = detail::NoCapture>
   static constexpr void run(Queries x, const Weights& weights, Output y, Memory&& memory, const Options& options = {},
                             MapType&& map = {}) noexcept {
@@ -102,6 +104,7 @@ struct MultiHeadAttention {
     });
   }
 
+  // Attention to a context.
   template <detail::MemoryOf<CrossShared, Scratch> Memory, class MapType = detail::NoCapture>
   static constexpr void run(Queries x, Context context, const Weights& weights, Output y, Memory&& memory,
                             const Options& options = {}, MapType&& map = {}) noexcept {

@@ -38,6 +38,7 @@ struct RotaryTable {
 
 namespace position {
 
+// No position encoding.
 struct Unrotated {
   struct Data {};
   static constexpr bool rotates = false;
@@ -97,6 +98,7 @@ constexpr void fill_rotary_table(RotaryTable<Positions, Width>& table, double ba
   }
 }
 
+// Example: constexpr auto table = rotary_table<512, 8>();
 template <std::size_t Positions, std::size_t Width>
 constexpr RotaryTable<Positions, Width> rotary_table(double base = 10000, double scaling = 1) noexcept {
   RotaryTable<Positions, Width> table{};

@@ -42,6 +42,7 @@ struct ScaledByKeys : Scaled {
   }
 };
 
+// The score q . k / sqrt(shape.model).
 struct ScaledByModel : Scaled {
   static constexpr float scale(const Shape& shape) noexcept {
     return 1.0f / detail::vec::sqrt_newton(static_cast<float>(shape.model));

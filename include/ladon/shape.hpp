@@ -42,6 +42,7 @@ struct Shape {
   std::size_t value_model = 0;  // width of a token before the value projection (vdim); default: `model`
   CachePrecision cache_precision = CachePrecision::float32;  // only for types with a cache
 
+  // A model (model.hpp) with these sizes.
   constexpr operator Model() const noexcept;
   // The shape with every 0 replaced by its default.
   constexpr Shape complete() const noexcept {
@@ -112,6 +113,7 @@ struct Lengths {
   constexpr std::size_t longer() const noexcept { return queries > keys ? queries : keys; }
 };
 
+// The shape of the attention to the memory in a decoder layer.
 template <Shape S, std::size_t Memory>
 constexpr Shape memory_shape() noexcept {
   Shape shape = S;

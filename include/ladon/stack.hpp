@@ -19,6 +19,7 @@
 
 namespace LADON_NAMESPACE {
 
+// The weights of all layers, and of the final norm, if any.
 template <std::size_t Layers, class LayerWeights, class Norm, FinalNorm F>
 struct StackWeights {
   std::array<LayerWeights, Layers> layers;

@@ -224,6 +224,7 @@ struct Layout {
   using Weights = typename Tensors::template Weights<S, Layout>;
   template <Shape S>
   using OutputLinear = Linear<S.model, S.concat_width(), order, Output, Precision>;
+  // The same layout with other biases, or with another precision.
   template <Bias P, Bias O>
   using Biased = Layout<Tensors, P, O, Precision, Norms>;
   template <class Q>

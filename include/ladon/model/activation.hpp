@@ -22,6 +22,7 @@ constexpr void activate(float* x, std::size_t count) noexcept {
   });
 }
 
+// Replaces each of the `count` numbers by its hyperbolic tangent.
 template <class Vectors = detail::vec::NativeVectors>
 constexpr void tanh(float* x, std::size_t count) noexcept {
   detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {

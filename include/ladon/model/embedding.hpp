@@ -31,6 +31,7 @@ constexpr bool has_ids(std::size_t rows, const std::int32_t* ids, std::size_t to
   }
   return true;
 }
+// Returns whether all ids are rows of the table.
 template <std::size_t Rows, std::size_t Width, class Precision>
 constexpr bool has_ids(const Linear<Rows, Width, Order::out_in, Bias::without, Precision>&, const std::int32_t* ids,
                        std::size_t tokens) noexcept {

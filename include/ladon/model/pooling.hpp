@@ -19,6 +19,7 @@ constexpr void last_row(const float* x, std::size_t tokens, float* y) noexcept {
   first_row<Width>(tokens == 0 ? x : x + (tokens - 1) * Width, tokens, y);
 }
 
+// Computes the mean of each feature.
 template <std::size_t Width>
 constexpr void mean_pool(const float* x, std::size_t tokens, float* y) noexcept {
   first_row<Width>(x, tokens, y);
@@ -29,6 +30,7 @@ constexpr void mean_pool(const float* x, std::size_t tokens, float* y) noexcept 
   for (std::size_t i = 0; i < Width; ++i) y[i] /= count;
 }
 
+// Computes the largest value of each feature.
 template <std::size_t Width>
 constexpr void max_pool(const float* x, std::size_t tokens, float* y) noexcept {
   first_row<Width>(x, tokens, y);

@@ -64,6 +64,7 @@ struct MaskedSeriesModel {
   std::size_t length = 0;  // of the longest series
   std::size_t patch = 1;
 
+  // The number of patches of a series of `numbers` numbers.
   constexpr std::size_t patches_of(std::size_t numbers) const noexcept { return (numbers + patch - 1) / patch; }
 };
 
