@@ -161,13 +161,14 @@ TEST_CASE("int4: tokens of a feed-forward network share the expansion of its wei
   static constexpr S shape{.queries = 70, .model = 16, .heads = 2};
   static constexpr Model config{.feed_forward = 40};
   check_layer<shape, config, InProj>();
-  const auto shared = []<class Layout>(Layout) {
+  const auto check = []<class Layout>(Layout, std::size_t tokens) {
     using Layer = ladon::EncoderLayer<config.with(shape), ladon::mask::Unmasked, Layout>;
-    return ladon::detail::feed_forward_plan<Layer>.panels * ladon::detail::LayerPanels<Layer>::layout.width();
+    constexpr std::size_t width = ladon::detail::LayerPanels<Layer>::layout.width();
+    CHECK(ladon::detail::feed_forward_plan<Layer>.panels * width == std::max(tokens, width));
   };
   using ladon::detail::target::Current;
-  CHECK(shared(ladon::layout::Int4<InProj>{}) >= Current::int4_feed_forward_tokens);
-  CHECK(shared(ladon::layout::Int8<InProj>{}) >= Current::int8_feed_forward_tokens);
+  check(ladon::layout::Int4<InProj>{}, Current::int4_feed_forward_tokens);
+  check(ladon::layout::Int8<InProj>{}, Current::int8_feed_forward_tokens);
 }
 
 // Random codes and numbers of tables.

@@ -51,6 +51,7 @@ struct Int8 {
 template <int ActivationBits, bool Rotated = false>
 using Int4 = Int8<ActivationBits, Rotated, 4>;
 
+// is_int8 is also true for 4-bit weights.
 template <class Precision>
 inline constexpr bool is_int8 = false;
 template <int Bits, bool Rotated, int WeightBits>

@@ -2,9 +2,6 @@
 #include "mutex.hpp"
 
 #if defined(_WIN32)
-#ifndef NOMINMAX  // some compilers define NOMINMAX themselves
-#define NOMINMAX
-#endif
 #include <windows.h>
 
 namespace ladon::files {
