@@ -19,8 +19,8 @@ configure_source() {
   printf '%s\n' "$stamp" >"$dir/dev-configured"
 }
 
-# build FOLDER TARGET: builds a target of a configured folder.
-build() { cmake --build "$1" --target "$2" | sed '/^ninja: no work to do/d' >&2; }
+# build FOLDER TARGET...: builds targets of a configured folder.
+build() { cmake --build "$1" --target "${@:2}" | sed '/^ninja: no work to do/d' >&2; }
 
 # ctest_in FOLDER ARGS...: runs the tests of a folder. Copies the log of each run to a new file, so that
 # .ci/check_skipped sees the skipped tests of every run.

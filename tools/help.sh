@@ -53,8 +53,8 @@ details() {
                                of the test set, --xsimd FOLDER uses the copy of xsimd in FOLDER
 ./dev test --platform NAME     test a platform with a cross compiler in QEMU or Wine: windows, windows-win32, armv7,
                                armv7-vfp, armv6, armel, riscv64, riscv64-v, s390x, ppc64, ppc64le, aarch64-sve,
-                               i386, musl, musl-aarch64, musl-armv7, musl-loongarch64, and (compiled and linked, not
-                               run) macos, macos-x86_64 (the table is tools/platforms/table);
+                               i386, musl, musl-aarch64, musl-armv7, musl-loongarch64, and (compiled, not run)
+                               macos, macos-x86_64, ios (the table is tools/platforms/table);
                                --brief runs the tests that CI runs, --record updates docs/platforms.md
 ./dev test --modules           test the contents of WebAssembly modules, and their results in Node
 ./dev test --integrations      test PlatformIO, Arduino, Zephyr and ESP-IDF, with all their tools that pip or apt has

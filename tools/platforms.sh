@@ -35,14 +35,14 @@ need_zig() {
 
 # test_platform NAME [--brief] [--record] [CTEST ARGS...]: builds the quick test set of a platform and runs it. --brief
 # builds and runs only the tests with the label "brief". --record stores what was tested in tools/platforms/records, and
-# rewrites the table of docs/platforms.md. Linux can't run programs for macOS: they are compiled and linked, and the tests
-# with the label "linked" check their symbols.
+# rewrites the table of docs/platforms.md. Linux can't run programs for macOS and iOS: they are compiled and linked, and the
+# tests with the label "linked" check the symbols of C libraries. For iOS, only these libraries are compiled.
 test_platform() {
-  local name=${1:?--platform takes a name: $(platform_names | paste -sd ' ')} set=quick record='' options=() row dir status=0
+  local name=${1:?--platform takes a name: $(platform_names | paste -sd ' ')} set=quick targets=(all) record='' options=() row dir status=0
   shift
   while [ $# -gt 0 ]; do
     case $1 in
-      --brief) set=brief ;;
+      --brief) set=brief targets=(brief_tests) ;;
       --record) record=yes ;;
       *) options+=("$1") ;;
     esac
@@ -54,13 +54,16 @@ test_platform() {
   if [ "$(uname -sm)" != 'Linux x86_64' ]; then say "$name: skipped, needs Linux on x86-64"; return; fi
   need cmake ninja python3 xsimd/xsimd.hpp doctest/doctest.h nlohmann/json.hpp
   need_platform "$name"
-  if [[ $name = macos* ]]; then set=linked; fi
+  case $name in
+    macos*) set=linked targets=(all) ;;
+    ios) set=compiled targets=(c_masked c_stack) ;;
+  esac
   dir=$builds/platform-$name
   say "testing the platform $name"
   configure "$dir" --preset "${row[3]}" -DLADON_TEST_SET=quick -DCMAKE_UNITY_BUILD=ON -DLADON_EXAMPLES= \
     -DLADON_BUILD_WEIGHTS_TOOL=OFF -DLADON_WERROR="${CI:+ON}" "${row[@]:4}"
-  build "$dir" "$([ $set = brief ] && echo brief_tests || echo all)"
-  if [ $set != quick ]; then options=(-L "$set" ${options[@]+"${options[@]}"}); fi
+  build "$dir" "${targets[@]}"
+  if [ $set != quick ]; then options=(-L "${set/compiled/linked}" ${options[@]+"${options[@]}"}); fi
   ctest_in "$dir" --output-junit "$dir/results.xml" ${options[@]+"${options[@]}"} || status=$?
   if [ -n "$record" ]; then
     python3 "$root/tools/platforms/records.py" store "$name" "$dir" "$set"

@@ -383,7 +383,17 @@ function(ladon_kernel_isas out)
   set(${out} ${isas} PARENT_SCOPE)
 endfunction()
 
+# Stops if a library would have code for several processors of Apple's systems, because the sizes in its header are those
+# of one of them.
+function(ladon_kernel_check_architectures)
+  list(LENGTH CMAKE_OSX_ARCHITECTURES architectures)
+  ladon_kernel_refuse("CMAKE_OSX_ARCHITECTURES is '${CMAKE_OSX_ARCHITECTURES}'; allowed: one architecture. Build the library \
+for each architecture, and join the archives with lipo -create. Their headers have different sizes"
+    architectures GREATER 1)
+endfunction()
+
 function(ladon_kernel_check_build)
+  ladon_kernel_check_architectures()
   ladon_kernel_isas(dispatched)
   math(EXPR rest "${arg_KEY_BLOCK} % 32")
   ladon_kernel_refuse("KEY_BLOCK is ${arg_KEY_BLOCK}; allowed: a multiple of 32" rest)

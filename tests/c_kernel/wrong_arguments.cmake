@@ -223,6 +223,8 @@ ladon_add_wrong_arguments(projections_rotary "with more queries than keys the fi
 set(definitions -DCMAKE_CXX_BYTE_ORDER=BIG_ENDIAN)
 ladon_add_wrong_arguments(weights_big_endian "WEIGHTS stores little-endian numbers, which a big-endian machine cannot use"
   ${some} WEIGHTS ${CMAKE_CURRENT_LIST_FILE} PREFIX a)
+set(definitions "-DCMAKE_OSX_ARCHITECTURES=arm64$<SEMICOLON>x86_64")
+ladon_add_wrong_arguments(architectures "allowed: one architecture. Build the library for each architecture" ${some})
 unset(definitions)
 ladon_add_wrong_arguments(argument_checks "ARGUMENT_CHECKS is 'off'. allowed: ON, OFF" ${some} ARGUMENT_CHECKS off)
 ladon_add_wrong_arguments(dispatch "DISPATCH is for x86-64" ${some} DISPATCH)

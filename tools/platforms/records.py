@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """records.py store NAME FOLDER SET: stores in records/NAME.json what the last run of ctest in FOLDER tested on the
-platform NAME, and rewrites the table of docs/platforms.md. SET is the test set: quick, brief or linked.
+platform NAME, and rewrites the table of docs/platforms.md. SET is the test set: quick, brief, linked or compiled.
 
 records.py table: rewrites the table of docs/platforms.md.
 records.py check: fails if the table of docs/platforms.md is not that of the records.
@@ -72,8 +72,9 @@ def table(names, records):
             lines.append(f"| {description} | `{name}` | not tested | | | |")
         else:
             state = f"{found['set']} set: {found['passed']} of {found['tests']} passed"
-            if found["set"] == "linked":
-                state = f"compiled and linked, not run; {found['passed']} of {found['tests']} checks of symbols passed"
+            if found["set"] in ("linked", "compiled"):
+                done = {"linked": "compiled and linked, not run", "compiled": "compiled, not linked"}[found["set"]]
+                state = f"{done}; {found['passed']} of {found['tests']} checks of symbols passed"
             versions = f"{found['compiler']} | {found['emulator']}"
             lines.append(f"| {description} | `{name}` | {state} | {found['date']} | {versions} |")
     return "\n".join(lines) + "\n"
