@@ -77,6 +77,10 @@ function(ladon_arch_flags out arch)
       endif()
     endif()
   endif()
+  if(MINGW AND flags AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Windows aligns the stack to 16 bytes, but g++ may expect larger vectors there to be aligned (GCC bug 54412).
+    list(APPEND flags -Wa,-muse-unaligned-vector-move)
+  endif()
   set(${out} "${flags}" PARENT_SCOPE)
 endfunction()
 
