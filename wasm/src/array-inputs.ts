@@ -25,6 +25,8 @@ export interface ArrayInput {
   readonly axes: readonly string[];
   /** The array is a parameter of a function, and not an option. */
   readonly isParameter: boolean;
+  /** The option that holds the number of columns, such as "boolean_keys". */
+  readonly columns: string | undefined;
   readonly at: number;
 }
 
@@ -38,6 +40,7 @@ export const allocateInputs = (memory: ModuleMemory, { arrays, options }: Descri
       shape,
       axes,
       isParameter: i < arrays.length - 1, // one of the arrays is the output
+      columns: options.find(({ of }) => of === name)?.name,
       at: memory.allocate(arrayTypes[type]!.BYTES_PER_ELEMENT * product(shape)).at,
     }));
 
@@ -48,14 +51,19 @@ export const allocateInputs = (memory: ModuleMemory, { arrays, options }: Descri
 export const partOf = (
   { name, shape = [], axes = [] }: { name: string; shape?: readonly number[]; axes?: readonly string[] },
   { queries, keys, memory }: Lengths,
-): number[] => {
-  const counts = new Map([
-    ["queries", queries],
-    ["keys", name.startsWith("memory.") ? memory : keys],
-    ["memory", memory],
-  ]);
-  return shape.map((extent, i) => counts.get(axes[i]!) ?? extent);
-};
+): number[] =>
+  shape.map((extent, i) => {
+    switch (axes[i]) {
+      case "queries":
+        return queries;
+      case "keys":
+        return name.startsWith("memory.") ? memory : keys;
+      case "memory":
+        return memory;
+      default:
+        return extent;
+    }
+  });
 
 /** Returns a part of an array. A part of a typed array is a view. */
 const slice = (values: any, first: number, count: number): ArrayLike<number> =>

@@ -12,6 +12,13 @@ import type { Team } from "./team.js";
  */
 export type Words = Record<string, number | readonly number[]>;
 
+/** A call whose options are in the module's memory. It may be made several times. */
+export interface Call {
+  readonly words: Words;
+  /** The arguments of the function that computes. */
+  readonly values: readonly number[];
+}
+
 const functionOf = ({ functions }: Description, names: readonly string[]): ModuleFunction | undefined =>
   functions.find(({ name }) => names.includes(name));
 
@@ -29,11 +36,13 @@ export class KernelCalls {
   readonly #compute: ModuleFunction;
   /** The function that fills a cache from the `sources`. */
   readonly #project: ModuleFunction | undefined;
+  /** The name of the option that each word of the C struct of options belongs to, and its number among these words. */
+  readonly #members: readonly (readonly [name: string, index: number])[];
 
   /** A workspace of a team has another number of bytes than the description says. */
   constructor(memory: ModuleMemory, description: Description, workspaceBytes: number = description.workspace) {
     const { cache, memoryCache, options, arrays, functions } = description;
-    const words = options.reduce((sum, { count = 1 }) => sum + count, 0);
+    this.#members = options.flatMap(({ name, count = 1 }) => Array.from({ length: count }, (_, i) => [name, i] as const));
     const names = ["run", "extend", "attend"];
     const compute = functionOf(description, names);
     this.#compute = compute ?? fail("not-a-module", "functions of a module", names, functions);
@@ -46,7 +55,7 @@ export class KernelCalls {
       workspace: memory.allocate(workspaceBytes).at,
       cache: memory.allocate(cache).at,
       memory_cache: memory.allocate(memoryCache).at,
-      options: memory.allocate(4 * words).at,
+      options: memory.allocate(4 * this.#members.length).at,
     };
   }
 
@@ -61,25 +70,27 @@ export class KernelCalls {
   }
 
   /**
-   * Writes the C struct of options into the module's memory. On wasm32, each pointer and number is one word of 32 bits.
-   * Members that are missing in `words` become 0.
+   * Writes the C struct of options into the module's memory, and returns a call with these options. On wasm32, each pointer
+   * and number is one word of 32 bits. Members that are missing in `words` become 0.
    */
-  setOptions(words: Words): void {
-    const members = this.#description.options.flatMap(({ name, count = 1 }) => {
+  prepare(words: Words): Call {
+    const struct = this.#memory.integers(this.#own.options!, this.#members.length);
+    let at = 0;
+    for (const [name, index] of this.#members) {
       const word = words[name] ?? 0;
-      return typeof word === "number" ? Array<number>(count).fill(word) : word;
-    });
-    this.#memory.write(this.#own.options!, members, Int32Array);
+      struct[at++] = typeof word === "number" ? word : word[index]!;
+    }
+    return { words, values: this.#arguments(this.#compute, words) };
   }
 
   /**
-   * Calls the kernel. If `words` has the `sources`, first projects them to keys and values, and stores these in the
+   * Calls the kernel. If the call has the `sources`, first projects them to keys and values, and stores these in the
    * cache. `isFilled` says whether this cache has earlier keys and values. After an error, the cache has them again.
    */
-  call(words: Words, isFilled = false): void {
+  call({ words, values }: Call, isFilled = false): void {
     const restore = this.#fill(words, isFilled);
     try {
-      this.#invoke(this.#compute, words);
+      this.#invoke(this.#compute, values);
     } catch (error) {
       restore();
       throw error;
@@ -90,10 +101,10 @@ export class KernelCalls {
    * Like `call`, but the workers of a team compute. Only the projection of the `sources` is computed by this thread.
    * `tokens` is the larger of the numbers of queries and keys.
    */
-  async callTogether(team: Team, tokens: number, words: Words, isFilled = false): Promise<void> {
+  async callTogether(team: Team, tokens: number, { words, values }: Call, isFilled = false): Promise<void> {
     const restore = this.#fill(words, isFilled);
     try {
-      await team.call(this.#arguments(this.#compute, words), tokens);
+      await team.call(values, tokens);
     } catch (error) {
       restore();
       throw error;
@@ -101,20 +112,19 @@ export class KernelCalls {
   }
 
   /** Computes all phases of a call by this thread. */
-  callPhases(words: Words): void {
+  callPhases({ values }: Call): void {
     const name = `${this.#compute.name}_phase` as FunctionName;
     for (let phase = 0; phase < this.#description.threads!.phases; ++phase) {
-      checkStatus(this.#memory.call(name, phase, 0, 1, ...this.#arguments(this.#compute, words))); // share 0 of 1
+      checkStatus(this.#memory.call(name, phase, 0, 1, ...values)); // share 0 of 1
     }
   }
 
   #arguments({ parameters }: ModuleFunction, words: Words): number[] {
-    const values: Words = { ...words, ...this.#own };
-    return parameters.map((each) => (values[each] ?? 0) as number);
+    return parameters.map((each) => (this.#own[each] ?? words[each] ?? 0) as number);
   }
 
-  #invoke(called: ModuleFunction, words: Words): void {
-    checkStatus(this.#memory.call(called.name as FunctionName, ...this.#arguments(called, words)));
+  #invoke({ name }: ModuleFunction, values: readonly number[]): void {
+    checkStatus(this.#memory.call(name as FunctionName, ...values));
   }
 
   /** Fills a cache from the `sources`, if given. Returns a function that gives the cache its earlier content. */
@@ -130,7 +140,7 @@ export class KernelCalls {
       else if (!memoryCache) this.clear();
     };
     try {
-      this.#invoke(project, words);
+      this.#invoke(project, this.#arguments(project, words));
     } catch (error) {
       restore();
       throw error;

@@ -143,6 +143,11 @@ export class ModuleMemory {
     return new Float32Array(this.exports.memory.buffer, at, count);
   }
 
+  /** Returns a view of `count` 32-bit integers from the address `at`. The view becomes empty if the memory grows. */
+  integers(at: number, count: number): Int32Array {
+    return new Int32Array(this.exports.memory.buffer, at, count);
+  }
+
   /** Copies `values` to the address `at`, converted to the element type of `Type`. */
   write(at: number, values: ArrayLike<number>, Type: NumberArray = Float32Array): void {
     attempt("option", () => new Type(this.exports.memory.buffer, at).set(values), "numbers");

@@ -49,11 +49,11 @@ const callOnZeros = (
     if (option.required) words[option.name] = zeros;
     if (attention && option.output) words[option.name] = allocateMaps(memory, description, option);
   }
-  calls.setOptions(words);
+  const call = calls.prepare(words);
   return () => {
     calls.clear();
-    if (threads && !threads.lack) calls.callPhases(words);
-    else calls.call(words);
+    if (threads && !threads.lack) calls.callPhases(call);
+    else calls.call(call);
   };
 };
 

@@ -56,6 +56,43 @@ test("a number is written to the options as the 32 bits of a float", async () =>
   await refuses(() => run(asNumber, { bits: "2" }), "option", "bits", "a number");
 });
 
+test("a call has the result of a new instance, whatever the calls before were", async () => {
+  const kernel = await load(moduleBytes("attention_64_4", "scalar"));
+  const weights = [0, 1].map(() => weightsOf(kernel.description, random));
+  const instance = kernel.create();
+  const padding = Uint8Array.of(1, 1, 0, 1, 1);
+  const tokens = 5;
+  const calls = [
+    { options: { tokens } },
+    { options: { tokens, offset: undefined } },
+    { options: { tokens, padding } },
+    { options: { tokens } },
+    { options: { tokens, offset: 0 } },
+    { options: { tokens, offset: 1 } },
+    { options: { queries: 2, keys: 5 } },
+    { options: { tokens, attention: true } },
+    { options: { tokens }, set: 1 },
+    { options: { tokens } },
+    { options: undefined, rows: 512 },
+    { options: {}, rows: 512 },
+    { options: { tokens } },
+  ];
+  instance.weights.set(weights[0]);
+  let set = 0;
+  for (const [i, { options, rows = tokens, ...other }] of calls.entries()) {
+    if (other.set) instance.weights.set(weights[(set = other.set)]);
+    const x = randoms(random, rows * 64);
+    const fresh = kernel.create();
+    fresh.weights.set(weights[set]);
+    assert.deepEqual(instance.run(x, options), fresh.run(x, options), `call ${i}`);
+    assert.throws(() => instance.run(x.subarray(64), options), { code: "length" });
+    assert.throws(() => instance.run(x, { ...options, offset: NaN }), { code: "length" });
+    assert.deepEqual(instance.run(x, options), fresh.run(x, options), `call ${i} again`);
+    if (!options?.attention) assert.throws(() => instance.attention(), { code: "attention" });
+    fresh.free();
+  }
+});
+
 test("a context, and masks of pairs", { skip }, async () => {
   const { instance, weights } = await prepared("odd_context");
   instance.weights.set(weights);

@@ -10,7 +10,7 @@ import { frontEndName, moduleBytes, modules, shippedNames, variants } from "./ke
 
 // The largest allowed sizes of core.js and index.js after gzip -9. A page needs only these two files and a module to run
 // attention on PyTorch's tensors (test_consumers.mjs). src/weight-plan.ts, which finds places for tensors, takes 1.9 KB.
-const mostBytes = { core: 12750, index: 1300 };
+const mostBytes = { core: 12950, index: 1300 };
 
 const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
 const manifest = JSON.parse(read("../package.json"));
