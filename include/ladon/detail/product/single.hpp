@@ -268,6 +268,7 @@ LADON_INLINE constexpr void int8_dot_products(const std::uint8_t* rows, std::siz
   const auto add = [&](std::size_t g) LADON_INLINE_LAMBDA {
     LADON_UNROLLED_FOR(r, Rows) Dot::add(sum[r], x + g * int4_group, rows + r * distance, groups, g);
   };
+  constexpr std::size_t together = whole / Dot::together * Dot::together;
   for (std::size_t g = 0; g < whole / line_groups * line_groups; g += line_groups) {
     LADON_UNROLLED_FOR(r, Rows) {
       const std::uint8_t* const line = rows + r * distance + g * code_bytes;
@@ -276,7 +277,11 @@ LADON_INLINE constexpr void int8_dot_products(const std::uint8_t* rows, std::siz
     }
     LADON_UNROLLED_FOR(i, line_groups / Dot::together) add(g + i * Dot::together);
   }
-  for (std::size_t g = whole / line_groups * line_groups; g < whole; g += Dot::together) add(g);
+  for (std::size_t g = whole / line_groups * line_groups; g < together; g += Dot::together) add(g);
+  if constexpr (together < whole) {
+    constexpr std::size_t last = whole - 1;
+    LADON_UNROLLED_FOR(r, Rows) Dot::add_last(sum[r], x + last * int4_group, rows + r * distance, groups, last);
+  }
   store_totals(sum, total);
   LADON_UNROLLED_FOR(r, Rows) {
     if constexpr (rest > 0) {
@@ -298,6 +303,8 @@ template <class Simd, class Element, std::size_t Inner>
 using Int4RowDot = vec::Int4Dot<Element, typename Simd::template Pack<int4_lanes<Simd, Element, Inner>>>;
 template <class Dot>
 inline constexpr bool arranges_features = requires { requires Dot::arranges; };
+template <class Dot>
+inline constexpr bool centres_features = requires { requires Dot::centres; };
 // Arranged features lie on the stack, so Inner is limited.
 template <class Simd, class Element, std::size_t Inner>
 inline constexpr bool multiplies_int4_rows = Int4RowDot<Simd, Element, Inner>::exists && Inner <= 8192;
@@ -313,19 +320,18 @@ LADON_NOINLINE constexpr void matrix_vector_int8(auto w, auto in, auto epilogue)
   constexpr std::size_t lanes = Wide::lanes, together = lanes % 4 == 0 ? 4 : 1;
   constexpr bool four_bits = std::is_same_v<typename decltype(w.weight)::Element, std::uint8_t>;
   using Dot = std::conditional_t<four_bits, Int4RowDot<Simd, Element, Inner>, RowDot<Wide, Element>>;
-  const Element* x = in.data;
-  [[maybe_unused]] Element arranged[arranges_features<Dot> ? Inner : 1];
-  if constexpr (arranges_features<Dot>) {
-    constexpr std::size_t whole = Inner / int4_group * int4_group;
-    for (std::size_t i = 0; i < whole; i += Dot::together * int4_group) Dot::arrange(x + i, arranged + i);
-    for (std::size_t i = whole; i < Inner; ++i) arranged[i] = x[i];
-    x = arranged;
-  }
+  constexpr bool has_zero = vec::holds_zero_point<Element> || centres_features<Dot>;
   const float token_scale = in.template scale<1>(0)[0];
   [[maybe_unused]] std::int32_t zero = 0;
   if constexpr (vec::holds_zero_point<Element>) zero = static_cast<std::int32_t>(in.template zero<1>(0)[0]);
+  const Element* x = in.data;
+  [[maybe_unused]] Element arranged[arranges_features<Dot> ? Inner : 1];
+  if constexpr (arranges_features<Dot>) {
+    zero -= Dot::template arrange<Inner>(x, arranged);
+    x = arranged;
+  }
   const auto finish = [&]<class Pack>(std::size_t row, std::int32_t* sums) {
-    if constexpr (vec::holds_zero_point<Element>) {
+    if constexpr (has_zero) {
       for (std::size_t r = 0; r < Pack::lanes; ++r) sums[r] -= zero * w.row_sum[row + r];
     }
     const Pack scale = Pack::broadcast(token_scale) * Pack::load(w.scale + row);

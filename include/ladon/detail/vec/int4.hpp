@@ -85,9 +85,7 @@ LADON_INLINE __m256i look_up_int4_group(const std::uint8_t* codes, const std::in
   const __m256i shifted = _mm256_srlv_epi32(load(codes), _mm256_set_epi32(4, 4, 4, 4, 0, 0, 0, 0));
   return _mm256_shuffle_epi8(load(table), _mm256_and_si256(shifted, _mm256_set1_epi8(15)));
 }
-#endif
 
-#if LADON_AVX512
 // The two tables that a byte of table numbers selects, side by side.
 using Int4TablePairs = std::array<std::array<std::int8_t, 2 * int4_codes>, 256>;
 alignas(32) inline constexpr Int4TablePairs int4_table_pairs = [] {
@@ -98,6 +96,9 @@ alignas(32) inline constexpr Int4TablePairs int4_table_pairs = [] {
   }
   return pairs;
 }();
+#endif
+
+#if LADON_AVX512
 LADON_INLINE void expand_int4_pair(const std::uint8_t* codes, std::uint8_t tables, std::int8_t* to) noexcept {
   const auto load = [](const void* from) LADON_INLINE_LAMBDA {
     return _mm512_broadcast_i64x4(_mm256_loadu_si256(static_cast<const __m256i*>(from)));

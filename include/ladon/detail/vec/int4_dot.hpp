@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multiplies groups of 4-bit weights by the features of a single token. The weights are looked up in registers:
 //     add(sum, x, row, groups, g)   adds the products of `together` groups, from number g on
-//     arrange(features, x)          if `arranges`: orders the features of these groups as `add` reads them
+//     add_last(sum, x, row, groups, g)  if `together` is 2: adds the products of one group
+//     arrange<Inner>(features, x)   if `arranges`: writes all features to `x`, as `add` reads them, less the returned
+//     number
 #pragma once
 
 #include <cstddef>
@@ -42,33 +44,76 @@ struct Int4Dot<Element, XsimdPack<Lanes>> {
 #endif
 
 #if LADON_HAS_XSIMD && defined(__AVX2__)
-// Features of 16 bits: words have the weights 0, 2, ... 30 in their lower bytes, and 1, 3, ... 31 in their upper bytes.
-// Shifts separate these bytes in less time than vpmovsxbw, which moves data between halves of a register (Zen 3).
+// A register holds the codes of two groups: first halves of groups in the lower four bits, second halves in the upper
+// four bits.
+//
+// Features of 16 bits have at most 256 successive values (panel/int8_panels.hpp). A number `centre` makes them bytes
+// from -128 to 127. vpmaddubsw then multiplies magnitudes of features by weights with the signs of features, because 2
+// * 128 * 127 fits into 16 bits. `x` has the magnitudes of a step, and behind them the bytes.
 template <class Element>
   requires(std::is_integral_v<Element>)
 struct Int4Dot<Element, XsimdPack<8>> {
-  using Dot = TupleDot<Element, XsimdPack<8>>;
-  using Sums = typename Dot::Sums;
-  static constexpr bool exists = true, arranges = Dot::tuple_size == 2;
-  static constexpr std::size_t together = 1;
+  using Sums = IntegerSums<XsimdPack<8>>;
+  static constexpr bool exists = true, arranges = true, centres = std::is_same_v<Element, std::int16_t>;
+  static constexpr std::size_t together = 2, step = together * int4_group;
 
   static LADON_INLINE Sums zero() noexcept { return Sums::zero(); }
   static LADON_INLINE void add(Sums& sum, const Element* x, const std::uint8_t* row, std::size_t groups,
                                std::size_t g) noexcept {
+    const std::uint8_t both = row[groups * (int4_group / 2) + g / 2];
+    const __m256i tables = load(int4_table_pairs[both].data()), low = _mm256_set1_epi8(15);
+    const __m256i codes = load(row + g * (int4_group / 2));
+    const __m256i first = _mm256_and_si256(codes, low), second = _mm256_and_si256(_mm256_srli_epi16(codes, 4), low);
+    add_products<step>(sum, x, 0, _mm256_shuffle_epi8(tables, first));
+    add_products<step>(sum, x, int4_group, _mm256_shuffle_epi8(tables, second));
+  }
+  static LADON_INLINE void add_last(Sums& sum, const Element* x, const std::uint8_t* row, std::size_t groups,
+                                    std::size_t g) noexcept {
     const std::int8_t* const table = int4_tables[int4_table(row, groups, g)].data();
-    const __m256i weights = look_up_int4_group(row + g * (int4_group / 2), table);
-    if constexpr (arranges) {
-      Dot::add(sum, Dot::load(x), _mm256_srai_epi16(_mm256_slli_epi16(weights, 8), 8));
-      Dot::add(sum, Dot::load(x + int4_group / 2), _mm256_srai_epi16(weights, 8));
+    add_products<int4_group>(sum, x, 0, look_up_int4_group(row + g * (int4_group / 2), table));
+  }
+
+  template <std::size_t Inner>
+  static std::int32_t arrange(const Element* features, Element* x) noexcept {
+    std::int32_t centre = 0;
+    if constexpr (centres) {
+      Element least = features[0];
+      for (std::size_t i = 1; i < Inner; ++i) least = features[i] < least ? features[i] : least;
+      centre = least + 128;
+    }
+    constexpr std::size_t whole = Inner / int4_group * int4_group, half = int4_group / 2;
+    for (std::size_t i = 0; i < whole; i += step) {
+      const std::size_t size = whole - i < step ? int4_group : step;
+      auto* const to = reinterpret_cast<std::uint8_t*>(x + i);
+      for (std::size_t quarter = 0; quarter < size / half; ++quarter) {
+        // The quarters of a step with two groups have the order 0, 2, 1, 3.
+        const std::size_t from = size == step && quarter % 3 != 0 ? 3 - quarter : quarter;
+        const __m128i bytes = load_bytes(features + i + from * half, centre);
+        store(centres ? _mm_abs_epi8(bytes) : bytes, to + quarter * half);
+        if constexpr (centres) store(bytes, to + size + quarter * half);
+      }
+    }
+    for (std::size_t i = whole; i < Inner; ++i) x[i] = static_cast<Element>(features[i] - centre);
+    return centre;
+  }
+
+ private:
+  static LADON_INLINE __m256i load(const void* from) noexcept { return IntegerRegister<8>::load(from); }
+  static LADON_INLINE void store(__m128i bytes, std::uint8_t* to) noexcept { IntegerRegister<4>::store(bytes, to); }
+  static LADON_INLINE __m128i load_bytes(const Element* features, [[maybe_unused]] std::int32_t centre) noexcept {
+    if constexpr (centres) {
+      const __m256i words = _mm256_sub_epi16(load(features), _mm256_set1_epi16(static_cast<std::int16_t>(centre)));
+      return _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
     } else {
-      Dot::add(sum, Dot::load(x), weights);
+      return IntegerRegister<4>::load(features);
     }
   }
-  static LADON_INLINE void arrange(const Element* features, Element* x) noexcept {
-    for (std::size_t i = 0; i < int4_group / 2; ++i) {
-      x[i] = features[2 * i];
-      x[i + int4_group / 2] = features[2 * i + 1];
-    }
+  // Size is the number of features in the step, and `first` the number of the register's first feature.
+  template <std::size_t Size>
+  static LADON_INLINE void add_products(Sums& sum, const Element* x, std::size_t first, __m256i weights) noexcept {
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(x) + first;
+    if constexpr (centres) weights = _mm256_sign_epi8(weights, load(bytes + Size));
+    sum.sum = add_dot(sum.sum, load(bytes), weights);
   }
 };
 #endif
@@ -98,12 +143,17 @@ struct Int4Dot<Element, XsimdPack<16>> {
     Dot::add(sum, Dot::load(x), _mm512_shuffle_epi8(tables, first));
     Dot::add(sum, Dot::load(x + 2 * int4_group), _mm512_shuffle_epi8(tables, second));
   }
-  static LADON_INLINE void arrange(const Element* features, Element* x) noexcept {
-    constexpr std::size_t half = int4_group / 2;
-    for (std::size_t g = 0; g < together; ++g) {
-      std::memcpy(x + g * half, features + g * int4_group, half);
-      std::memcpy(x + (together + g) * half, features + g * int4_group + half, half);
+  template <std::size_t Inner>
+  static std::int32_t arrange(const Element* features, Element* x) noexcept {
+    constexpr std::size_t half = int4_group / 2, whole = Inner / int4_group * int4_group;
+    for (std::size_t i = 0; i < whole; i += together * int4_group) {
+      for (std::size_t g = 0; g < together; ++g) {
+        std::memcpy(x + i + g * half, features + i + g * int4_group, half);
+        std::memcpy(x + i + (together + g) * half, features + i + g * int4_group + half, half);
+      }
     }
+    for (std::size_t i = whole; i < Inner; ++i) x[i] = features[i];
+    return 0;
   }
 };
 #endif
