@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multiplies groups of 4-bit weights by the features of a single token. The weights are looked up in registers:
-//     add(sum, x, row, groups, g)   adds the products of `together` groups, from number g on
-//     add_last(sum, x, row, groups, g)  if `together` is 2: adds the products of one group
-//     arrange<Inner>(features, x)   if `arranges`: writes all features to `x`, as `add` reads them, less the returned
-//     number
+//     add(sum, x, row, groups, g)        adds the products of `together` groups, from number g on
+//     add_last(sum, x, row, groups, g)   if `together` is 2: adds the products of one group
+//     arrange<Inner>(features, x)        if `arranges`: writes the features to `x` [Inner] in the order of `add`, each
+//                                        less the number that it returns
 #pragma once
 
 #include <cstddef>
@@ -47,9 +47,10 @@ struct Int4Dot<Element, XsimdPack<Lanes>> {
 // A register holds the codes of two groups: first halves of groups in the lower four bits, second halves in the upper
 // four bits.
 //
-// Features of 16 bits have at most 256 successive values (panel/int8_panels.hpp). A number `centre` makes them bytes
-// from -128 to 127. vpmaddubsw then multiplies magnitudes of features by weights with the signs of features, because 2
-// * 128 * 127 fits into 16 bits. `x` has the magnitudes of a step, and behind them the bytes.
+// The features of 16 bits of a token have at most 256 successive values, because they were quantised to 8 bits. Less
+// the number `centre`, they are bytes from -128 to 127. vpmaddubsw multiplies their magnitudes by the weights, which
+// get the signs of the features. A sum of two products fits into 16 bits: 2 * 128 * 127. For each step, `x` has the
+// magnitudes of the features, and behind them the features, as bytes.
 template <class Element>
   requires(std::is_integral_v<Element>)
 struct Int4Dot<Element, XsimdPack<8>> {
