@@ -36,17 +36,22 @@ export async function start() {
     const { sessionId } = await send("POST", "/session", { capabilities: { alwaysMatch: {} } });
     const session = `/session/${sessionId}`;
     await send("POST", `${session}/timeouts`, { script: 600_000, pageLoad: 60_000 });
+    const run = async (body, milliseconds) => {
+      const script = `const done = arguments[0];
+          (async () => { ${body} })().then((value) => done(JSON.stringify({ value: value ?? null })), (error) => done(JSON.stringify({ error: String(error) })));`;
+      const { value, error } = JSON.parse(await send("POST", `${session}/execute/async`, { script, args: [] }, milliseconds));
+      if (error) throw new Error(`in the page: ${error}`);
+      return value;
+    };
     return {
       problems: [], // WebDriver does not tell errors of the page
       sharesMemory: false, // WebKitGTK 2.50 under WebDriver has no SharedArrayBuffer, even in an isolated page
-      open: (url) => send("POST", `${session}/url`, { url }),
-      async run(body, milliseconds) {
-        const script = `const done = arguments[0];
-          (async () => { ${body} })().then((value) => done(JSON.stringify({ value: value ?? null })), (error) => done(JSON.stringify({ error: String(error) })));`;
-        const { value, error } = JSON.parse(await send("POST", `${session}/execute/async`, { script, args: [] }, milliseconds));
-        if (error) throw new Error(`in the page: ${error}`);
-        return value;
+      async open(url) {
+        await send("POST", `${session}/url`, { url });
+        // WebKitGTK 2.50 may answer shortly before the page has loaded.
+        await run(`if (document.readyState !== "complete") await new Promise((resolve) => addEventListener("load", resolve));`);
       },
+      run,
       async screenshot(path) {
         writeFileSync(path, Buffer.from(await send("GET", `${session}/screenshot`), "base64"));
       },
