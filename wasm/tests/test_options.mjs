@@ -93,6 +93,26 @@ test("a call has the result of a new instance, whatever the calls before were", 
   }
 });
 
+// So a call of a small kernel stays fast: bench/tuning-log.md, "JavaScript around a call".
+test("a call with the options of the call before reads them only to compare", async () => {
+  const kernel = await load(moduleBytes("attention_64_4", "scalar"));
+  const instance = kernel.create();
+  instance.weights.set(weightsOf(kernel.description, random));
+  let reads = 0;
+  const options = new Proxy({ tokens: 5, offset: 9 }, { get: (of, name) => (++reads, of[name]) });
+  const x = randoms(random, 5 * 64);
+  const readsOfCall = () => {
+    reads = 0;
+    instance.run(x, options);
+    return reads;
+  };
+  const first = readsOfCall();
+  assert.ok(first > 10, `the first call: ${first}`);
+  assert.equal(readsOfCall(), 6); // two options: their names are checked, and each is compared in both directions
+  instance.weights.set(weightsOf(kernel.description, random));
+  assert.equal(readsOfCall(), first, "with new weights");
+});
+
 test("a context, and masks of pairs", { skip }, async () => {
   const { instance, weights } = await prepared("odd_context");
   instance.weights.set(weights);
