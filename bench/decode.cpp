@@ -173,6 +173,11 @@ constexpr Shape with_queries(Shape shape, std::size_t queries) {
   return shape;
 }
 
+constexpr Model with_layers(Model model, std::size_t layers) {
+  model.layers = layers;
+  return model;
+}
+
 template <class Precision>
 void measure_all(Table& table) {
   constexpr Model plain{.layers = 6, .feed_forward = 2048};
@@ -191,12 +196,7 @@ void measure_all(Table& table) {
   table.attention<4, large, Packed>("4 x attention 1024,16, 1024 keys");
   table.encoder<plain.with(medium), Packed>("6 x encoder layer 512,8, 1024 keys");
   table.encoder<llama.with(grouped), Llama>("2 x llama layer 1024,16/4, 1024 keys");
-  constexpr Model from_memory = [&] {
-    Model model = llama;
-    model.layers = 8;
-    return model;
-  }();
-  table.encoder<from_memory.with(grouped), Llama>("8 x llama layer 1024,16/4, 1024 keys");
+  table.encoder<with_layers(llama, 8).with(grouped), Llama>("8 x llama layer 1024,16/4, 1024 keys");
   table.attention<12, with_cache(medium, CachePrecision::bfloat16), Packed>(
       "12 x attention 512,8, 1024 keys, bfloat16 cache");
   table.attention<12, with_cache(medium, CachePrecision::int8), Packed>("12 x attention 512,8, 1024 keys, int8 cache");

@@ -14,11 +14,11 @@ if(NOT LADON_ZIG_TARGET MATCHES "^([a-z0-9_]+)-(linux-musl|windows-gnu|macos|ios
 windows-gnu, macos or ios")
 endif()
 set(CMAKE_SYSTEM_PROCESSOR ${CMAKE_MATCH_1})
-set(system ${CMAKE_MATCH_2})
-if(system STREQUAL "windows-gnu")
+set(ladon_zig_system ${CMAKE_MATCH_2})
+if(ladon_zig_system STREQUAL "windows-gnu")
   set(CMAKE_SYSTEM_NAME Windows)
   set(CMAKE_CROSSCOMPILING_EMULATOR wine)
-elseif(system MATCHES "^(macos|ios)$")
+elseif(ladon_zig_system MATCHES "^(macos|ios)$")
   set(CMAKE_SYSTEM_NAME Darwin) # with the name iOS, CMake needs Xcode
   set(CMAKE_INSTALL_NAME_TOOL true) # installed programs need no other paths of libraries
 else()
@@ -34,10 +34,10 @@ set(CMAKE_C_COMPILER_TARGET ${LADON_ZIG_TARGET})
 set(CMAKE_CXX_COMPILER_TARGET ${LADON_ZIG_TARGET})
 # zig checks undefined behaviour if a program is not optimised with -O2. Kernels would then need functions of zig.
 set(CMAKE_C_FLAGS_INIT -fno-sanitize=undefined)
-if(system STREQUAL "ios")
+if(ladon_zig_system STREQUAL "ios")
   # zig has Apple's headers, which serve both systems, but finds them only for macOS.
-  execute_process(COMMAND ${LADON_ZIG} env WORKING_DIRECTORY / OUTPUT_VARIABLE zig_env) # / makes paths absolute
-  if(NOT zig_env MATCHES "\\.lib_dir = \"([^\"]*)\"")
+  execute_process(COMMAND ${LADON_ZIG} env WORKING_DIRECTORY / OUTPUT_VARIABLE ladon_zig_env) # / makes paths absolute
+  if(NOT ladon_zig_env MATCHES "\\.lib_dir = \"([^\"]*)\"")
     message(FATAL_ERROR "ladon: '${LADON_ZIG} env' does not print the folder lib_dir")
   endif()
   string(APPEND CMAKE_C_FLAGS_INIT " -isystem ${CMAKE_MATCH_1}/libc/include/any-darwin-any")

@@ -38,11 +38,12 @@ need_zig() {
 # rewrites the table of docs/platforms.md. Linux can't run programs for macOS and iOS: they are compiled and linked, and the
 # tests with the label "linked" check the symbols of C libraries. For iOS, only these libraries are compiled.
 test_platform() {
-  local name=${1:?--platform takes a name: $(platform_names | paste -sd ' ')} set=quick targets=(all) record='' options=() row dir status=0
+  local name=${1:?--platform takes a name: $(platform_names | paste -sd ' ')}
+  local set=quick targets=(all) label='' record='' options=() row dir status=0
   shift
   while [ $# -gt 0 ]; do
     case $1 in
-      --brief) set=brief targets=(brief_tests) ;;
+      --brief) set=brief targets=(brief_tests) label=brief ;;
       --record) record=yes ;;
       *) options+=("$1") ;;
     esac
@@ -55,15 +56,15 @@ test_platform() {
   need cmake ninja python3 xsimd/xsimd.hpp doctest/doctest.h nlohmann/json.hpp
   need_platform "$name"
   case $name in
-    macos*) set=linked targets=(all) ;;
-    ios) set=compiled targets=(c_masked c_stack) ;;
+    macos*) set=linked targets=(all) label=linked ;;
+    ios) set=compiled targets=(c_masked c_stack) label=linked ;;
   esac
   dir=$builds/platform-$name
   say "testing the platform $name"
   configure "$dir" --preset "${row[3]}" -DLADON_TEST_SET=quick -DCMAKE_UNITY_BUILD=ON -DLADON_EXAMPLES= \
     -DLADON_BUILD_WEIGHTS_TOOL=OFF -DLADON_WERROR="${CI:+ON}" "${row[@]:4}"
   build "$dir" "${targets[@]}"
-  if [ $set != quick ]; then options=(-L "${set/compiled/linked}" ${options[@]+"${options[@]}"}); fi
+  if [ -n "$label" ]; then options=(-L "$label" ${options[@]+"${options[@]}"}); fi
   ctest_in "$dir" --output-junit "$dir/results.xml" ${options[@]+"${options[@]}"} || status=$?
   if [ -n "$record" ]; then
     python3 "$root/tools/platforms/records.py" store "$name" "$dir" "$set"

@@ -40,7 +40,7 @@ const knownOptions = ({ options, arrays, memory }: Description): Known => {
   };
 };
 
-const isNumber = (value: unknown): boolean => value === undefined || typeof value === "number";
+const isNumberOrMissing = (value: unknown): boolean => value === undefined || typeof value === "number";
 
 /** Returns whether `b` has the members of `a`, with the same values. */
 const hasAll = (a: Given, b: Given): boolean => {
@@ -156,7 +156,7 @@ export class Runner {
     words.weights = weightsAt;
     words[this.#output.name] = this.#outputAt;
     const prepared = { call: this.#calls.prepare(words), lengths, isProjected, hasMaps };
-    if (!this.#calls.sources.length && Object.values(options).every(isNumber)) this.#last = { prepared, options: { ...options } };
+    if (!this.#calls.sources.length && Object.values(options).every(isNumberOrMissing)) this.#last = { prepared, options: { ...options } };
     return prepared;
   }
 
