@@ -29,8 +29,8 @@
 
 namespace LADON_NAMESPACE {
 
-// The names are those of PyTorch's TransformerDecoderLayer, except self_attention (self_attn) and cross_attention
-// (multihead_attn). Members that the model does not use are empty, as in EncoderLayerWeights.
+// Members that PyTorch's TransformerDecoderLayer has, too, have its names, except self_attention (self_attn) and
+// cross_attention (multihead_attn). Members that the model does not use are empty, as in EncoderLayerWeights.
 template <Model M, class Layout>
 struct DecoderLayerWeights {
   using Linears = FeedForwardLinears<M, Layout>;

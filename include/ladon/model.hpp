@@ -94,7 +94,7 @@ struct LayerKind {
   bool unnormed_attention = false;
 };
 
-// A longer list does not compile.
+// A list of at most `Most` items. In a constant expression, a longer list does not compile.
 template <class T, std::size_t Most>
 struct ShortList {
   std::size_t count = 0;

@@ -28,7 +28,7 @@ struct RotaryTable {
   float cosine[Width / 2][Positions];
   float sine[Width / 2][Positions];
 
-  // Stores the rotation by `angle`, times `factor`.
+  // Stores the cosine and the sine of `angle`, each times `factor`.
   constexpr void set(std::size_t pair, std::size_t position, double angle, double factor = 1) noexcept {
     const auto rotation = detail::vec::cosine_and_sine(angle < 0 ? -angle : angle);
     cosine[pair][position] = static_cast<float>(factor * rotation.cosine);

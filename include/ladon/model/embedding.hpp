@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts token ids to rows [tokens][width]. Other functions add what precedes the first layer: positions, a row for
-// the type of each token, and a row for all tokens. A table is a linear map without a bias, so that the head of a
+// Converts token ids to rows [tokens][width]. Other functions add to these rows: a row for each position, a row for
+// the type of each token, or one row to every token. A table is a linear map without a bias, so that the head of a
 // language model may read the same weights:
 //     ladon::embed(table, ids, tokens, x);                 x [tokens][width]
 //     ladon::LinearRows<1, rows, width, ladon::Order::out_in, ladon::Bias::without>::run(x, table, logits, workspace);

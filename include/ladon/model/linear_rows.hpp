@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Applies a linear map to rows: an input projection, a classifier, the head of a language model. A single row of
-// float32 weights needs no workspace: linear.hpp.
+// Applies a linear map to rows: an input projection, a classifier, the head of a language model. For a single
+// row of x and float32 weights, `linear` needs no workspace (linear.hpp).
 //     using Head = ladon::LinearRows<64, 150000, 768, ladon::Order::out_in, ladon::Bias::without>;
 //     static Head::Workspace workspace;
 //     Head::run(x, table, logits, workspace, rows);        x [rows][768], logits [rows][150000]

@@ -28,7 +28,7 @@ struct TimeSeriesScale {
   float deviation = 1;
 };
 
-// Returns the mean and sqrt(variance + minimum) of a series ("std" in PatchTST's config.json).
+// Returns the mean and sqrt(variance + minimum) of a series, as PatchTST with "scaling": "std" in config.json.
 template <std::size_t Length, class Vectors = detail::vec::NativeVectors>
 constexpr TimeSeriesScale time_series_scale(VectorView<const float, Length> series, float minimum = 1e-5f) noexcept {
   static_assert(Length > 0, "ladon: a series needs numbers");

@@ -32,7 +32,7 @@ struct FewQueries {
   static constexpr std::size_t value_packs = (value_width + lanes - 1) / lanes;
   static constexpr std::size_t stride = (shape.keys + lanes - 1) / lanes * lanes;
   static constexpr std::size_t together = RowScratch<shape, typename D::Vectors>::together;
-  static constexpr std::size_t key_block = 256;                            // how many keys one sum adds, starting at 0
+  static constexpr std::size_t key_block = 256;                            // keys that are added up, beginning with 0
   static constexpr std::size_t sums = target::Current::single_query_sums;  // how many packs of sums fit into registers
 
   struct Query {

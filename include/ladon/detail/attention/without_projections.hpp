@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention without projections (attention.hpp). The queries of each head are converted into panels, and the outputs
-// back into rows. Keys and values are read in the caller's rows. On targets without FewQueries, and if keys are
-// rotated, keys and values of each group become panels first. A few queries have separate kernels (few_queries.hpp).
+// back into rows. If `attends_rows` is true, keys and values are read in the caller's rows, and few queries have
+// separate kernels (few_queries.hpp). Otherwise, keys and values of each group become panels first.
 #pragma once
 
 #include <cstddef>

@@ -26,10 +26,10 @@
 
 namespace LADON_NAMESPACE::detail::assembly {
 
-// Registers of the loop:
+// Registers and operands of the loop:
 //     q6, q7     one row of the panel
-//     s0 - s5    the sums
-//     w0 - w5    weights, in general registers
+//     s0 - s5    operands for the sums, each in a register of four floats
+//     w0 - w5    operands for weights, in general registers
 // One instruction loads two weights: if rows are contiguous, of one row for two steps; if columns are contiguous, of
 // two rows for one step. Attention of 64 tokens, 128 features and 4 heads takes 0.43 instructions per multiply-add, and
 // 0.60 without this loop (g++ 12).
@@ -98,7 +98,9 @@ LADON_INLINE void accumulate(vec::HeliumPack (&s)[Rows][2], std::size_t fours, c
                         LADON_HELIUM_SUMS_OF_2, [a1] "+r"(a1), [w3] "=&r"(w3), [w4] "=&r"(w4));
     }
   } else {
-    const std::size_t step = bytes <= 1020 ? fours : bytes;  // a short step is an immediate and needs no register
+    // Up to 1020 bytes, the loop takes `bytes` as an immediate. `step` is then unused, so it shares a register with
+    // `fours`.
+    const std::size_t step = bytes <= 1020 ? fours : bytes;
     if constexpr (Rows == 3) {
       std::uint32_t w2;
       LADON_HELIUM_LOOP(LADON_HELIUM_TWICE(LADON_HELIUM_TWICE(LADON_HELIUM_COLUMN_OF_3)), LADON_HELIUM_STEP,

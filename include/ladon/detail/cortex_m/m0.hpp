@@ -200,7 +200,7 @@ struct Engine {
       const auto most = static_cast<std::int32_t>(token.most.lane[0]);
       const float reciprocal = token.reciprocal.lane[0];
       scales[t] = token.scale.lane[0];
-      // If all q are 0, `reciprocal` is 0, and `quantised` returns 0.
+      // If the scale would be less than 2^-126, `reciprocal` is 0. `quantised` then returns 0 for every feature.
       const auto bits = ladon::bit_cast<std::uint32_t>(reciprocal);
       const Quantisation how{mantissa_of(bits) >> 16, 284 - 8 - exponent_of(bits)};
       for (std::size_t i = 0; i < Features; ++i) {

@@ -31,7 +31,7 @@ LADON_INLINE std::uint32_t shift_right(std::uint32_t x, std::uint32_t count) noe
 #endif
 }
 
-// Returns the upper 32 bits of a * b, at most 3 too small.
+// Returns the upper 32 bits of a * b, at most 2 too small.
 LADON_INLINE std::uint32_t multiply_high(std::uint32_t a, std::uint32_t b) noexcept {
   const std::uint32_t a1 = a >> 16, a0 = a & 0xffff, b1 = b >> 16, b0 = b & 0xffff;
   return a1 * b1 + ((a1 * b0) >> 16) + ((a0 * b1) >> 16);

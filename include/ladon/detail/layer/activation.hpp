@@ -116,7 +116,9 @@ template <Activation F, bool Rounded = false>
 struct Activate {
   // ReLU is a single instruction, and its square needs two.
   static constexpr bool long_code = F != Activation::relu && F != Activation::squared_relu;
-  static LADON_INLINE constexpr Activate of(const auto&) noexcept { return {}; }  // takes the weights of a layer
+  static LADON_INLINE constexpr Activate of(const auto&) noexcept {
+    return {};
+  }  // the argument: weights of a layer, for xIELU
   template <class Pack, std::size_t N>
   LADON_INLINE constexpr void apply(Pack (&x)[N]) const noexcept {
     activate_hidden<F, Rounded>(x);

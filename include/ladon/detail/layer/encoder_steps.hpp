@@ -135,9 +135,10 @@ struct Sublayers {
     }
   }
 
-  // Calls run<P, Packs>(first, count) for the panels of `share`, at most `Most` at a time. If possible, a call includes
-  // the half-full panel, so that this panel needs no separate read of the weights. HiddenInput is the type of the
-  // memory of hidden features, if `run` multiplies them.
+  // Calls run<P, Packs>(first, count) for the panels of `share`, at most `Most` at a time. If half of the packs of the
+  // last active panel have no token, and the inputs support it (finds_half_panels), a call for other panels includes
+  // this panel, which then needs no separate read of the weights. HiddenInput is the type of the memory of hidden
+  // features, if `run` multiplies them.
   template <std::size_t Most, class... HiddenInput, class CallShare, class F>
   static LADON_INLINE constexpr void for_all(std::size_t active, CallShare share, F run) noexcept {
     constexpr bool halves = halves_apart<t, decltype(Shared::input), HiddenInput...>;
@@ -336,7 +337,8 @@ struct EncoderSteps {
       SelfAttention::attend_all_heads(with_projections(heads, shared), in, scratch, call.share);
     }
   }
-  // With several threads, counts the new tokens after the attention.
+  // With several threads, adds the new tokens to the length of the cache after the attention. With one thread, `extend`
+  // has done so.
   template <class Call>
   static constexpr void count_tokens(const Call& call) noexcept {
     if constexpr (Call::CachesType::cached) {

@@ -62,7 +62,6 @@ inline constexpr FeedForwardPlan feed_forward_plan = [] {
 template <class Layer>
 inline constexpr bool changes_output = Layer::model.norms_output() || Layer::model.layer_scale;
 
-// A struct, because with a function, g++ 12 compiles the product differently.
 template <class Layer>
 struct ScaledForResidual {
   template <class Pack>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stack of layers: converts rows into panels, computes all layers in place, and converts the result into rows. A
-// single layer is a stack of one. stack.hpp lists the members of `Layer`.
+// single layer is a stack of one. stack.hpp says which members `Layer` needs.
 #pragma once
 
 #include <array>

@@ -62,8 +62,8 @@ struct ShapeLayout {
                                                          : target::Current::single_query_heads;
   static constexpr std::size_t heads_together =
       S.heads_per_group() < most_heads_together ? S.heads_per_group() : most_heads_together;
-  // How many keys of a bfloat16 or int8 cache are converted at a time. A single query converts them in registers,
-  // except if scores are captured, and in constant evaluation.
+  // How many keys of a bfloat16 or int8 cache are converted to floats in memory at a time. The kernels of a single
+  // query convert keys in registers. They need this memory only to capture scores, and in constant evaluation.
   static constexpr std::size_t widened_block = all_at_once ? keys.width() : block;
 };
 

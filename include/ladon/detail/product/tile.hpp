@@ -259,8 +259,8 @@ struct MicroKernel {
 #endif
   }
 
-  // Adds the last features. A full load would read past the end of `w` and the panel, so the features are copied and
-  // padded with zeros.
+  // Adds the last features, for which a full load would read past the end of `w` or of the panel. Uses D::Rest if it
+  // exists. Otherwise copies the weights, and features of several tuples, and pads them with zeros.
   template <class D, std::size_t Width, class Matrix, class Element>
   LADON_INLINE constexpr void add_rest(std::size_t k, std::size_t inner, Matrix w, const Element* panel) noexcept {
     if constexpr (requires { typename D::Rest; }) {

@@ -90,7 +90,8 @@ struct Defaults {
   // times as long (Zen 5).
   static constexpr std::size_t result_bytes_at_a_time = 64 * 1024;
   static constexpr std::size_t result_bytes_in_small_memory = 8 * 1024;
-  // Bytes of weights that stay in the L2 cache while panels, and then rows of few tokens, read them.
+  // Bytes of a block of weights. The L2 cache keeps a block until all panels, and tokens that are rows (product.hpp),
+  // have used it.
   static constexpr std::size_t block_bytes = 144 * 1024;
   // Panels that share each read of feed-forward weights above second_cache_bytes: 67 -> 77% of peak.
   static constexpr std::size_t feed_forward_panels = 4;
@@ -130,14 +131,16 @@ struct Defaults {
   static constexpr std::size_t most_rows_beyond_pack = unlimited;
   template <class Element>
   static constexpr bool has_rows_of_whole_panel = false;
-  // Whether so many tokens, of a panel or after its first pack, become quads (detail/vec/token_quads.hpp).
+  // Whether this number of tokens becomes quads (detail/vec/token_quads.hpp). The tokens are all of a panel, or those
+  // after its first pack.
   template <class Element>
   static constexpr bool are_quads(std::size_t) noexcept {
     return false;
   }
   static constexpr std::size_t fewest_row_floats = 256;  // shorter rows would only add compile time
 
-  // Texts of at most this many tokens have separate layers (ladon/model/text.hpp).
+  // `run_text` computes texts of at most this many tokens with a second, smaller Encoder of the same weights
+  // (ladon/model/text.hpp). 0: no second Encoder.
   static constexpr std::size_t short_text_tokens = 0;
 
   // A single token. Four streams are 1.2 times as fast as one.

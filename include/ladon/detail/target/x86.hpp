@@ -42,7 +42,8 @@ struct X86 : Defaults {
 #endif
 };
 
-// 32 registers of 16 floats. Figures without a processor are % of peak on Zen 5.
+// 32 registers of 16 floats. Figures without a processor are from a Zen 5, and percentages are % of peak unless they
+// say otherwise.
 struct Avx512 : X86 {
   static constexpr std::size_t registers = 32;
   // 2 x 12: 94% at (128,384,12). 3 x 8: 84%.
@@ -71,8 +72,8 @@ struct Avx512 : X86 {
   static constexpr std::size_t row_overhead_registers = std::is_same_v<Element, float>          ? 5
                                                         : std::is_same_v<Element, std::int16_t> ? 1
                                                                                                 : 2;
-  // With 16-bit features, tokens of a second pack never become rows: lanes convert the int8 weights for the first pack
-  // anyway, which takes as long for one pack as for both.
+  // With 16-bit features, tokens of a second pack never become rows. The product of the first pack converts the int8
+  // weights anyway, and both packs then use the converted weights.
   template <class Element>
   static constexpr std::size_t most_rows_beyond_pack = std::is_same_v<Element, std::int16_t> ? 0 : unlimited;
   // With quads, MiniLM takes 0.74 (int8) and 0.80 (float32) of the time with 12 tokens, and 0.86 (int8) with 24 tokens,

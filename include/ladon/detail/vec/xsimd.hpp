@@ -134,7 +134,8 @@ LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
 #define LADON_NEON_OR(neon, other) return other
 #endif
 
-// Returns a + b, a - b or a * b. LADON_AS_WRITTEN does not act on xsimd and intrinsics, so clang++ uses operators.
+// Returns a + b, a - b or a * b. clang++ may reorder the intrinsics of xsimd, but not operators of its own vector
+// types behind LADON_AS_WRITTEN.
 #if defined(__clang__)
 #define LADON_ARITHMETIC(operation, neon)                               \
   LADON_AS_WRITTEN                                                      \
