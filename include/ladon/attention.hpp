@@ -34,7 +34,8 @@ struct Attention {
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
   struct Shared {};  // threads share no memory
-  // Few queries leave lanes idle, so the queries of a group of heads share a kernel call if they see the same keys.
+  // If a head has few queries, most lanes would be idle. So, without a mask, the heads that share keys and values are
+  // computed as one head.
   static constexpr bool merges_heads = detail::merges_heads<shape, Mask, Score, Position, Vectors>;
   static constexpr Shape merged = merges_heads ? shape.with_merged_heads() : shape;
   using Scratch = AttentionWorkspace<merged, Vectors, detail::attends_rows<shape, Position, Vectors>>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LADON_EXPECTS checks a precondition that the compiler cannot check. In a checked build (LADON_CHECKED), a broken
-// precondition prints the caller's file and line, the message and the values, and ends the program. During constant
-// evaluation, it fails to compile. In an unchecked build, it is undefined behaviour.
+// precondition does not compile in a constant expression. At run time, it prints the caller's file and line, the
+// message and the values, and ends the program. In an unchecked build, it is undefined behaviour.
 //     LADON_EXPECTS(condition, message)
 //     LADON_EXPECTS(condition, message, caller, {{"name", value}, {"another name", another_value}})
 #pragma once

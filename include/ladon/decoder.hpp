@@ -55,8 +55,8 @@ struct DecoderOptions {
   Memory memory{};
 };
 
-// `self` [heads][queries][keys] and `memory` [heads][queries][Model::memory] receive a layer's attention weights, or
-// results of stage G (DecoderCaptures). A null pointer receives nothing.
+// `self` [heads][queries][keys] and `memory` [heads][queries][Model::memory] receive a layer's attention weights
+// (DecoderMaps), or its results of stage G (DecoderCaptures). A null pointer receives nothing.
 struct DecoderMaps {
   float* self = nullptr;
   float* memory = nullptr;
@@ -107,7 +107,7 @@ struct DecoderLayer {
   using Workspace = ladon::Workspace<Shared, Scratch>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
-  // The memory of `project_memory` and of `extend`.
+  // The workspaces of `project_memory` and of `extend`.
   using MemoryWorkspace = KeyWorkspace<cross, Vectors, Precision>;
   using ExtendShared = detail::LayerPanels<DecoderLayer>;
   using ExtendScratch =

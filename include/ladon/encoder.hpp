@@ -26,10 +26,10 @@
 
 namespace LADON_NAMESPACE {
 
-// The names are those of PyTorch's TransformerEncoderLayer, except `attention` (self_attn). Members that the model does
-// not use are empty: `gate` without Model::gated, output_norm1 and output_norm2 without NormOrder::both, scale1 and
-// scale2 without Model::layer_scale, `activation` without Activation::xielu, attention_bias without Model::layer_bias,
-// and norm2 with Residual::parallel_one_norm.
+// Members that PyTorch's TransformerEncoderLayer has, too, have its names, except `attention` (self_attn). Members that
+// the model does not use are empty: `gate` without Model::gated, output_norm1 and output_norm2 without NormOrder::both,
+// scale1 and scale2 without Model::layer_scale, `activation` without Activation::xielu, attention_bias without
+// Model::layer_bias, and norm2 with Residual::parallel_one_norm.
 template <Model M, class Layout>
 struct EncoderLayerWeights {
   using Linears = FeedForwardLinears<M, Layout>;
@@ -129,7 +129,7 @@ struct EncoderLayer {
   static constexpr decltype(auto) options_of(const Options& options, std::size_t layer) noexcept {
     return detail::options_of_kind<M, Position>(options, layer);
   }
-  // `run` calls this function directly, because g++ prints all callers before the message.
+  // `run` itself calls this function, because g++ prints all callers before the message of a static_assert.
   static constexpr void expect_run() noexcept {
     static_assert(shape.queries == shape.keys,
                   "ladon: an encoder attends to itself, so it has as many keys as queries. If keys is the capacity of "

@@ -18,8 +18,8 @@
 
 namespace LADON_NAMESPACE {
 
-// Which tokens a cache keeps. The mask mask::Window<Left> selects `latest`, all other masks select `every`:
-//     every    all tokens, until the cache is full
+// Which tokens a cache keeps. mask::Window<Left>, or Model::window_keys in a layer with a window, selects `latest`:
+//     every    all tokens, until the cache is full (the default)
 //     latest   the latest tokens, in a ring: a new token replaces the oldest token
 enum class Keep { every, latest };
 
@@ -45,7 +45,8 @@ struct KeyValueCache {
   std::size_t length = 0;
   std::size_t not_finite_end = 0;
 
-  // Returns false if a value may be infinite or NaN. In a ring, this value is gone after `capacity` more tokens.
+  // Returns false if a stored value may be infinite or NaN. A ring has replaced this value after `capacity` more
+  // tokens.
   constexpr bool values_finite() const noexcept { return not_finite_end == 0 || length >= not_finite_end + capacity; }
 
   constexpr void clear() noexcept {

@@ -18,7 +18,7 @@ template <std::size_t Out, std::size_t In, Order O, Bias B, class Vectors = deta
 constexpr void linear(const Linear<Out, In, O, B>& w, std::type_identity_t<VectorView<const float, In>> x,
                       std::type_identity_t<VectorView<float, Out>> y) noexcept {
   constexpr detail::PanelLayout one{1, 1, Vectors::single_token_rows};
-  // Deterministic builds add the products in order, as with several tokens.
+  // Deterministic builds compute a single token like several tokens: each sum adds one product after another.
   using Packs = std::conditional_t<LADON_DETERMINISTIC, detail::vec::ConstantPacks, Vectors>;
   detail::vec::with_packs<Packs>([&]<class Simd>(Simd) {
     detail::matmul<Simd, one, 1, Out, In>(w.rows_from(0), detail::PanelsView{x.data}, 1,

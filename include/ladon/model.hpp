@@ -3,8 +3,8 @@
 //     constexpr ladon::Model model{.layers = 6, .tokens = 256, .model = 384, .heads = 12, .feed_forward = 1536};
 //     using Encoder = ladon::Encoder<model>;
 //
-// Every class takes such a value, and ignores members that it does not use. A Shape converts to a Model. A type of your
-// own replaces a kind: ladon::Encoder<model, MyMask>.
+// Attention, layers and stacks take a Model, and ignore members that they do not use. A Shape converts to a Model. A
+// type of your own replaces a kind: ladon::Encoder<model, MyMask>.
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>
@@ -48,8 +48,8 @@ enum class Residual { sequential, parallel, parallel_one_norm };
 // Whether a stack ends with a norm. Pre-LN stacks usually do.
 enum class FinalNorm { without, with };
 
-// A query sees the keys that all chosen masks show (mask.hpp). Several masks are joined in the order of the members.
-// The last mask's data is options.mask.second (mask/policy.hpp).
+// A query sees the keys that all chosen masks show (mask.hpp). Several masks are joined in the order of the members:
+// options.mask.second has the data of the last mask, options.mask.first the data of the others (mask/policy.hpp).
 struct MaskKind {
   bool causal = false;                           // no key after the query
   std::size_t left = all;                        // largest number of keys before the query (mask::Window)

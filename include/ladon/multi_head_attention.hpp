@@ -39,7 +39,7 @@ namespace LADON_NAMESPACE {
 // - Aliasing: `y` may be `x`. Otherwise, an array that a call writes must not overlap with another argument.
 // - Memory: `memory` is a workspace, or a team workspace's part (threads.hpp). Concurrent calls need separate memory.
 // - Errors: a length above the length in the shape, or a full cache, breaks a precondition (checks.hpp).
-// - Masks: if the mask hides every key from a query, the attention adds only the bias of the output projection.
+// - Masks: if the mask hides every key from a query, the query's attention output is the output projection's bias.
 // - Capture: a Map receives attention weights, and a Capture<G> receives results of stage G (run_options.hpp).
 template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
@@ -180,9 +180,9 @@ struct MultiHeadAttention {
   // cache. Query i has the position i + (cache.length before the call). options.keys is ignored. With the mask
   // Window<Left>, the cache is a ring of the latest tokens, and the text may grow without limit.
   //
-  // With several threads, no other call may use `cache` until all phases are finished. For a single token, a call
-  // without parts may compute the queries of all heads in one product. A call in parts does not, so the last bits may
-  // differ.
+  // With several threads, no other call may use `cache` until all phases are finished. In a model for one token, a call
+  // with a Workspace may project all heads in one product. Calls with a TeamWorkspace do not, so the last bits of `y`
+  // may differ.
   template <detail::MemoryOf<ExtendShared, ExtendScratch> Memory, class MapType = detail::NoCapture>
   static constexpr void extend(Queries x, Cache& cache, const Weights& weights, Output y, Memory&& memory,
                                const Options& options = {}, MapType&& map = {}) noexcept {
@@ -232,8 +232,8 @@ struct MultiHeadAttention {
       return call;
     }
   }
-  // Converts the rows `x`, calls attend(CachedSteps), which tests its phase itself, and computes the output projection.
-  // The output overwrites the tokens in shared.x, which no later step reads.
+  // Converts the rows `x` to panels in phase 0, calls attend(CachedSteps) in every phase, and computes the output
+  // projection in phase 2. The output overwrites the tokens in shared.x, which no later step reads.
   template <class Call, class F>
   static constexpr void in_phases(auto share, detail::Floats x, const Call& call, Output y, auto& shared,
                                   F attend) noexcept {

@@ -7,7 +7,8 @@
 // 127 * 2^-126, becomes a row of zeros with the scale 1.
 //
 // With 4 bits, `weight` is [Out][int4_row_bytes(In)] (detail/vec/int4.hpp). Each group of 32 weights gets one of 16
-// tables, and each row one of six scales, to minimise the squared error. A row of zeros gets the scale 0.
+// tables, which map codes to integers, and each row one of six scales, to minimise the squared error. A row of zeros
+// gets the scale 0.
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>
@@ -24,7 +25,7 @@ namespace LADON_NAMESPACE {
 
 // Quantises the weight of `linear`. `weight` [Out][In] and `scale` [Out] receive the result. A weight in the order
 // in_out is transposed. Returns false, and writes nothing, if a weight is infinite or NaN. A null pointer breaks a
-// precondition (checks.hpp). The int8 linear map takes the bias of `linear` unchanged.
+// precondition (checks.hpp). The bias of `linear` is also the bias of the quantised linear map.
 template <std::size_t Out, std::size_t In, Order O, Bias B>
 constexpr bool quantise(const Linear<Out, In, O, B>& linear,
                         std::type_identity_t<MatrixView<std::int8_t, Out, In>> weight,

@@ -27,8 +27,9 @@ namespace LADON_NAMESPACE {
 //     proportional   f / factor for the first `proportion` of the pairs. The other pairs are not rotated.
 enum class RotaryKind { none, linear, dynamic, llama3, yarn, longrope, proportional };
 
-// A member has the name of its key in config.json, unless the comment states another. Preconditions: `base` > 1,
-// factors > 0, and the members that the kind uses are set.
+// A member has the name of its key in config.json, unless its comment states another. The comment names the kind if
+// only one kind uses the member. Preconditions: `base` > 1, `factor` > 0, each of `factors` > 0, and the members that
+// the kind uses are set.
 struct RotaryScaling {
   RotaryKind kind = RotaryKind::none;  // rope_type
   double base = 10000;                 // rope_theta
@@ -114,7 +115,7 @@ constexpr RotaryTable<Positions, Width> rotary_table(const RotaryScaling& scalin
 
 // Fills the table for an image of `rows` x `columns` patches, row by row, as DINOv3 rotates them (Pairing::halves). The
 // first half of the pairs rotates by the patch's row, the other half by its column:
-//     angle = 2 pi * centre * base^(-4 pair / Width)    the centres of the patches lie between -1 and 1
+//     angle = 2 pi * centre * base^(-4 pair / Width)    `pair` counts from 0 in each half; -1 < centre < 1
 //
 // The patches follow `prefix` tokens, such as the class token. These tokens, and positions behind the image, are not
 // rotated. Precondition: the table has `prefix` + `rows` * `columns` positions or more.

@@ -35,7 +35,7 @@ struct Scaled {
   static constexpr bool sinks = false;
 };
 
-// The score q . k / sqrt(shape.keys), for any number of active keys.
+// The score q . k / sqrt(shape.keys), even if fewer keys are active.
 struct ScaledByKeys : Scaled {
   static constexpr float scale(const Shape& shape) noexcept {
     return 1.0f / detail::vec::sqrt_newton(static_cast<float>(shape.keys));

@@ -16,8 +16,8 @@ namespace LADON_NAMESPACE {
 //     all         of all heads, with a weight [heads * head_width] (OLMo 2)
 enum class HeadNorm { none, head, each_head, all };  // must precede the constant `all`: g++ reports shadowing otherwise
 
-// The default of every length in the options: all queries or keys of the shape are active. `all` differs from the
-// largest number, 0 - 1, so that a length of 0 - 1 is refused.
+// The default of every length in the options: all queries or keys of the shape are active. `all` is not the largest
+// std::size_t, so that a length that underflows to this number is refused.
 inline constexpr std::size_t all = static_cast<std::size_t>(-1) / 2;
 
 // The precision of a cache (key_value_cache.hpp). Projections and sums stay float32.

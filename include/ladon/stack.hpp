@@ -69,7 +69,8 @@ struct Stack {
                captures_of(maps));
   }
 
-  // Computes the next tokens of a text, like MultiHeadAttention::extend. Layer i uses caches[i].
+  // Computes the next tokens of a text, like MultiHeadAttention::extend. Layer i uses caches[i], or its cache in
+  // CachesOfKinds.
   template <detail::MemoryOf<ExtendShared, ExtendScratch> Memory, detail::MapsOf<Layers> MapsType = detail::NoCapture>
   static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, Memory&& memory,
                                const Options& options = {}, const MapsType& maps = {}) noexcept {

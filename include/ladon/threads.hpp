@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory argument says who computes a call: one thread, or one thread of a team.
+// The memory argument says what a thread computes:
 //     run(x, weights, y, workspace)                   the whole call
 //     run(x, weights, y, team.part(phase, share))     one share of one phase; `team` is a TeamWorkspace
 //
@@ -10,7 +10,8 @@
 //     phase 1   computes the attention             parts are heads
 //     phase 2   computes the rest, and writes y    parts are panels
 //
-// A stack repeats phases 1 and 2 for each layer, and twice for each decoder layer. The library starts no threads.
+// A stack repeats phases 1 and 2 for each layer, and twice for each decoder layer. The class Attention has one
+// phase, whose parts are query heads. The library starts no threads.
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>

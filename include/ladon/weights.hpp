@@ -39,7 +39,8 @@ enum class Order { out_in, in_out };
 //     Int4<bits>, Int4<bits, true>   like Int8, but with 4-bit weights (detail/vec/int4.hpp), which products expand to
 //                        int8 weights. Some linear maps may keep int8 weights (Linear::int8_weight)
 //
-// With AVX512_BF16, BFloat16 and Int8 also round the operands of attention to bfloat16 if there are several queries.
+// With AVX512_BF16, BFloat16 and Int8 also round the operands of attention to bfloat16, except with a cache, a single
+// query or a single key.
 namespace precision {
 struct Float32 {};
 struct BFloat16 {};
@@ -196,7 +197,7 @@ struct QueryKeyNormKind {
 //     query_norm, key_norm, query_key_norm    the norms of L::Norms, and their kind
 namespace layout {
 
-// Without norms, the types are empty.
+// The types of query_norm and key_norm. With HeadNorm::none, they are empty.
 template <QueryKeyNormKind K, NormGain G = NormGain::weight>
 struct QueryKeyNorms {
   static_assert(K.over != HeadNorm::all || !K.after_rotation,
@@ -307,7 +308,8 @@ struct PerProjection {
   };
 };
 
-// Hugging Face's BERT, and PyTorch's MultiheadAttention with kdim or vdim, whose q, k and v biases are one tensor.
+// Hugging Face's BERT, and PyTorch's MultiheadAttention with kdim or vdim. There, the biases of query_proj, key_proj
+// and value_proj are parts of one tensor.
 using SeparateQKV = Layout<PerProjection<Order::out_in>>;
 
 // Keras: (model, heads, width) for queries, keys and values, and (heads, width, model) for the output.

@@ -8,7 +8,7 @@
 //       Returns a bound mask: the mask with the data and the lengths of one run. Must neither throw nor allocate.
 //
 // The members of a bound mask (functions are constexpr and noexcept):
-//     hides_keys                      must be true if a query may not see every active key
+//     hides_keys                      must be true if the mask can hide an active key
 //     adds_to_scores                  must be true if add() may change a score
 //     Scratch<K, W>                   uninitialised memory that lanes() may use for K keys and W queries, or NoScratch
 //     key_ranges(queries)             returns KeyRanges for a non-empty range of queries
@@ -47,7 +47,7 @@ struct Placement {
   std::ptrdiff_t offset;
 };
 
-// The default offset. In `extend`, the default is the number of tokens in the cache before the call. In other
+// Stands for the offset of the call. In `extend`, this is the number of tokens in the cache before the call. In other
 // functions, it is shape.keys - shape.queries, even if fewer tokens are active.
 inline constexpr std::ptrdiff_t default_offset = PTRDIFF_MIN;
 
@@ -112,8 +112,8 @@ struct BoundByPosition {
   }
 };
 
-// Whether the last key that a query sees often differs within a panel. If so, kernels may skip keys for the first half
-// of the panel.
+// Whether the queries of a panel often differ in the last key that they see, as with a causal mask. If so, kernels may
+// compute the scores of the last keys only for the second half of the panel.
 template <class BoundMask>
 inline constexpr bool ends_within_panels = false;
 

@@ -109,7 +109,7 @@ struct BitRows {
     }
     return false;
   }
-  // Returns the smallest range of whole 32-bit words that contains every key that any of the queries may see.
+  // Returns the smallest range of keys, in whole 32-bit words, that contains every key that any of the queries may see.
   constexpr Range visible(Range queries) const noexcept {
     std::size_t first = 0, end = keys;
     while (first < end && !may_see_any(queries, {first, first + 1})) first = (first / 32 + 1) * 32;

@@ -76,10 +76,10 @@ constexpr void for_each_call(const Texts& texts, std::size_t most, Share share, 
   }
 }
 
-// Returns the model of calls for several texts, with at most `tokens` tokens. The weights stay the same. The mask of
-// bits is joined with the masks of `model`. Preconditions: scores depend on positions only through the distance of key
-// and query (rotary tables, mask::Relative, mask::Alibi, windows, causal masks). A rotary table has `tokens` positions.
-// The scale of the scores is not Scale::keys.
+// Returns the model of calls for several texts, which have at most `tokens` tokens together. The weights stay the same.
+// The mask of bits is joined with the masks of `model`. Preconditions: scores depend on positions only through the
+// distance of key and query (rotary tables, mask::Relative, mask::Alibi, windows, causal masks). Also, a rotary table
+// has `tokens` positions, and the scale of the scores is not Scale::keys.
 constexpr Model model_of_texts(Model model, std::size_t tokens) noexcept {
   model.mask.bits = true;
   return model.with_tokens(tokens);

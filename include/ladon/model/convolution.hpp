@@ -96,7 +96,7 @@ constexpr void fold_weight_norm(TensorView<const float, C.outputs, C.inputs / C.
   for (std::size_t k = 0; k < C.width; ++k) {
     float sum = 0;
     for (std::size_t first = 0; first < size; first += of_output) {
-      float squares = 0;  // of one output: short sums round less
+      float squares = 0;  // of one output: shorter sums have smaller rounding errors
       for (std::size_t i = first + k; i < first + of_output; i += C.width) {
         squares += detail::vec::unfused(direction.data[i] * direction.data[i]);
       }

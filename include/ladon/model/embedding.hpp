@@ -52,8 +52,8 @@ constexpr void embed(const Linear<Rows, Width, Order::out_in, Bias::without, Pre
       static_assert(std::is_same_v<decltype(weight), const std::int8_t* const>,
                     "ladon: an embedding table has no 4-bit weights; take int8");
       for (std::size_t i = 0; i < Width; ++i) y[i] = static_cast<float>(weight[i]);
-      // H H is the identity times 8, and the scale of a rotated row contains the factor 1 / 8. Sums of the integers are
-      // exact.
+      // The rotation matrix times itself is 8 times the identity, and the scale of a rotated row contains the factor
+      // 1 / 8. Sums of the integers are exact.
       if constexpr (Linear<Rows, Width, Order::out_in, Bias::without, Precision>::rotated)
         detail::rotate_blocks(y, Width, 1, y);
       for (std::size_t i = 0; i < Width; ++i) y[i] = y[i] * row.scale[0] * scale;

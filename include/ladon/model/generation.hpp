@@ -81,7 +81,7 @@ class TextGenerator {
     Step::project_memory(memory, parts.weights, memory_.caches, memory_.workspace, options);
   }
 
-  // Appends tokens, and computes `logits`. Changes nothing if the status is not `ready`.
+  // Appends tokens, and computes `logits`. If the result is not `ready`, changes only status().
   constexpr TextStatus read(Parts& parts, const std::int32_t* ids, std::size_t count) noexcept {
     if (append(parts, ids, count) != TextStatus::ready || count == 0) return status_;
     parts.head(y_ + (count - 1) % PromptTokens * Step::shape.model, logits_);
@@ -90,7 +90,7 @@ class TextGenerator {
 
   // Appends tokens, such as a part of a prompt, without computing `logits`: `read` or `next` must append the prompt's
   // last tokens. If each part has a multiple of PromptTokens tokens, a prompt in parts takes no more time than in one
-  // call, and gives equal bits. Changes nothing if the status is not `ready`.
+  // call, and gives equal bits. If the result is not `ready`, changes only status().
   constexpr TextStatus append(Parts& parts, const std::int32_t* ids, std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i) {
       if (ids[i] < 0 || static_cast<std::size_t>(ids[i]) >= Parts::vocabulary)
@@ -107,8 +107,8 @@ class TextGenerator {
     return status_ = TextStatus::ready;
   }
 
-  // Appends tokens. Returns the choice for the next token, which the text does not contain yet. Returns no_token if the
-  // status is not `ready`, or if no logit exceeds -inf.
+  // Appends tokens. Returns the choice for the next token, which the text does not contain yet. Returns no_token if
+  // `read` does not return `ready`, or if no logit exceeds -inf.
   constexpr std::int32_t next(Parts& parts, const std::int32_t* ids, std::size_t count) noexcept {
     return read(parts, ids, count) == TextStatus::ready ? choose(logits_) : no_token;
   }

@@ -60,7 +60,8 @@ constexpr void penalise_repetition(const std::int32_t* ids, std::size_t count, f
 }
 
 // Chooses tokens at random. Equal logits and seeds give equal tokens on every target. Never chooses a logit of NaN or
-// -inf. Always chooses +inf. Takes O(Vocabulary + n log Vocabulary) for the n tokens that top_k and top_p keep.
+// -inf. Always chooses +inf. top_p takes O(Vocabulary + n log Vocabulary) if it keeps n tokens, top_k at most
+// O(Vocabulary log top_k).
 template <std::size_t Vocabulary, class Vectors = detail::vec::NativeVectors>
 class Sampler {
  public:
@@ -146,8 +147,8 @@ class Sampler {
     return sum;
   }
 
-  // Stores the tokens of the `limit` largest logits, from the largest on. The heap begins with the smallest of the
-  // largest logits so far.
+  // Stores the tokens of the `limit` largest logits, in descending order. As soon as the loop has stored `limit`
+  // tokens, tokens_[0] has the smallest of their logits.
   constexpr void take_largest(const float* logits, std::size_t limit) noexcept {
     const auto rarer = [before = Likelier{logits}](std::int32_t a, std::int32_t b) { return before(b, a); };
     count_ = 0;
@@ -165,8 +166,8 @@ class Sampler {
     for (std::size_t rest = count_; rest > 1; --rest) pop(tokens_, rest, rarer);
   }
 
-  // Keeps tokens from the likeliest on, until their weights sum to top_p * `sum`. Returns the kept sum. First removes
-  // tokens that together weigh less than (1 - top_p) * `sum`.
+  // First removes rare tokens, whose weights sum to less than (1 - top_p) * `sum`. Then keeps tokens from the likeliest
+  // on, until their weights sum to top_p * `sum`. Returns the sum of the kept weights.
   constexpr double take_likeliest(const float* logits, double sum, double top_p) noexcept {
     const double share = (1 - top_p) * sum / Vocabulary, rare = share < 1 ? share : 1;  // the largest weight is 1
     std::size_t count = 0;
@@ -202,7 +203,7 @@ class Sampler {
     return static_cast<double>((state * 0x2545f4914f6cdd1du) >> 11) * 0x1p-53;
   }
 
-  Sampling sampling_{0, 0, 0, 0};  // `seed` is the generator's state; an object of zeros needs no flash
+  Sampling sampling_{0, 0, 0, 0};  // `seed` is the generator's state; static objects of zeros take no flash
   std::size_t count_ = 0;
   std::int32_t tokens_[Vocabulary]{};  // the first count_ tokens may be chosen
   float weights_[Vocabulary]{};        // of the first count_ tokens

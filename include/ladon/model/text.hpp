@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes one text of any length. Short texts have separate layers with the same weights on targets where narrow
-// panels are faster. MiniLM (int8, AVX-512) reads 8 tokens in 0.7 of the time.
+// Computes one text. On targets where narrow panels are faster, a second, smaller Encoder with the same weights
+// computes short texts. With this Encoder, MiniLM (int8, AVX-512) reads 8 tokens in 0.7 of the time.
 //
 // The functions that `ladon-import` writes call run_text: docs/import.md.
 #pragma once
@@ -17,10 +17,10 @@
 
 namespace LADON_NAMESPACE {
 
-// The layers of `Stack` for short texts: an Encoder with the same weights for fewer tokens. They exist only if both
-// compute the same result: not with the caller's types, masks, sinks, layer_bias, or a scale by the number of tokens,
-// and not in deterministic builds. They also do not exist for bfloat16 weights that are converted to floats: rows of
-// wide panels (detail/panel/token_rows.hpp) are faster.
+// `Layers` is an Encoder with the weights of `Stack`, for fewer tokens. It exists only if it computes the same result:
+// `Stack` has no types of the caller, no mask, sinks or layer_bias, and no scale by the number of tokens. It does not
+// exist in deterministic builds, nor for bfloat16 weights that are converted to floats. There, `Stack` is faster,
+// because it computes few tokens as rows (detail/panel/token_rows.hpp).
 template <class Stack>
 struct ShortTexts {
   static constexpr bool converts_weights =

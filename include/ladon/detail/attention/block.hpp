@@ -40,8 +40,8 @@ constexpr float sink_of(const Options& options, std::size_t head) noexcept {
   }
 }
 
-// Whether attention computes with integers (detail/cortex_m/m0_attention.hpp), which lose precision in small features.
-// With int8 weights, the output projection has a larger error of the same kind.
+// Whether attention computes with integers (detail/cortex_m/m0_attention.hpp), which lose precision in small features:
+// only with int8 weights, whose output projection has a larger error of the same kind.
 template <class Weights, class Vectors>
 inline constexpr bool uses_block_floats = Vectors::uses_block_floats && precision::is_int8<typename Weights::Precision>;
 template <class Vectors>
@@ -155,7 +155,7 @@ struct QueryBlockAttention {
     const Range first_keys = halves && !in_passes ? Range{keys.begin, first_pack_keys.end} & keys : keys;
     score_keys(scored, first_keys.end);
     if constexpr (Form::interleaves_exponentials) {
-      // All packs of queries add the values of `first_keys`. Only the last pack adds the other values.
+      // All packs of queries add the values of `first_keys`. Only the last pack adds the values of later keys.
       if (!in_passes) {
         return weighted_sum_of_scores<BlockForm, halves>(floats_of<Form, Form::value_width>(head.values, block, keys),
                                                          block.scores, first_keys, keys.end, softmax, first_block, last,

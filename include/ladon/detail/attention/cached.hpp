@@ -184,7 +184,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
   }
 
  private:
-  // For a bfloat16 or int8 cache. `finish` may change a projected panel, for example rotate the keys.
+  // Projects `context` into a bfloat16 or int8 cache. `finish` may change a projected panel, for example rotate keys.
   template <std::size_t Rows, std::size_t Inner>
   static constexpr void fill_panels(const auto& w, auto context, std::size_t active, float* projected, auto& to,
                                     auto finish) noexcept {

@@ -32,7 +32,7 @@ struct FewQueries {
   static constexpr std::size_t value_packs = (value_width + lanes - 1) / lanes;
   static constexpr std::size_t stride = (shape.keys + lanes - 1) / lanes * lanes;
   static constexpr std::size_t together = RowScratch<shape, typename D::Vectors>::together;
-  static constexpr std::size_t key_block = 256;                            // keys that are added up, beginning with 0
+  static constexpr std::size_t key_block = 256;                            // keys of one sum, which starts at 0
   static constexpr std::size_t sums = target::Current::single_query_sums;  // how many packs of sums fit into registers
 
   struct Query {
@@ -130,8 +130,8 @@ struct FewQueries {
     return softmax.reciprocal_sum(query.sink);
   }
 
-  // Computes `Packs` packs of the outputs from feature `first` on. `values` points to feature `first`. Skips keys with
-  // the weight -1, because 0 times an infinite or NaN value is NaN.
+  // Computes `Packs` packs of the outputs from feature `first` on. `values` points to feature `first`. Skips hidden
+  // keys (weight -1), because a weight of 0 times an infinite or NaN value would be NaN.
   template <std::size_t Count, std::size_t Packs, bool Hides>
   static LADON_KERNEL constexpr void weighted_sum(const float* values, std::size_t first, const float* weight,
                                                   Range visible, Range unmasked, const float (&factor)[Count],

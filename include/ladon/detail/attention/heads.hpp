@@ -99,8 +99,8 @@ struct MultiHeadSteps {
                                         (shape.keys <= L::block) && !is_single_token<Simd, q> && !norms_all;
 
   // Whether attend_head projects the queries of all panels before it attends. If each pass over int8 weights prepares
-  // the weights (prepares_weights), this order needs one pass. The queries lie in the memory of the head's output, so
-  // head_width must equal value_width.
+  // the weights (prepares_weights), this order needs one pass for all panels, not one for each. The queries lie in the
+  // memory of the head's output, so head_width must equal value_width.
   static constexpr bool projects_all_panels_first =
       precision::is_int8<typename Weights::Precision> && shape.head_width == shape.value_width && !norms_all &&
       cortex_m::Engine<typename Vectors::Int8Element, Simd>::prepares_weights;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operands of the attention kernels. Functions round them to pairs of bfloat16 numbers, and rotate them.
+// The operands of the attention kernels, their rounding to pairs of bfloat16 numbers, and the rotary embedding.
 #pragma once
 
 #include <cstddef>
@@ -98,8 +98,8 @@ struct AttentionTypes {
 //     rows       floats in rows instead of panels: K [keys][head width], V [keys][value width]
 enum class Numbers { floats, pairs, integers, widened, rows };
 
-// Whether a matrix unit multiplies pairs of these sizes, in whole tiles of keys and values. Queries may have any number
-// of lanes that fits, so the test uses the lanes of keys.
+// Whether a matrix unit multiplies pairs of these sizes, in whole tiles of keys and values. The lanes of queries are
+// not tested: `fits` gets KeyWidth / 2 lanes.
 template <class Unit, std::size_t KeyWidth, std::size_t HeadWidth, std::size_t ValueWidth>
 inline constexpr bool attends_in_unit =
     Unit::template fits<BFloat16, HeadWidth, KeyWidth / 2> && KeyWidth == 2 * Unit::rows &&

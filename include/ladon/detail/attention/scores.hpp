@@ -173,7 +173,7 @@ LADON_INLINE const float* products_in_unit(const float* keys, const float* query
 // `keys` points to the panel of key Form::first_key(scored.keys.begin). Every query sees every key in `unmasked`.
 //
 // Halves: the first pack of queries sees no key from `first_pack_end` on. If the second half of a panel of keys begins
-// there or later, only the second pack gets scores.
+// there or later, only the second pack gets the scores of that half.
 template <class Form, class Function, bool Halves = false, bool InUnit = false, class BoundMask>
 LADON_INLINE constexpr void score_tiles(const QueryBlock& block, const ScoreBlock& scored, const float* keys,
                                         Range unmasked, const BoundMask& mask,
@@ -235,7 +235,7 @@ LADON_INLINE constexpr void score_tiles(const QueryBlock& block, const ScoreBloc
   }
 }
 
-// Like score_tiles, in a matrix unit. Every pack of queries gets every score.
+// Like score_tiles without Halves, in a matrix unit.
 template <class Form, class Function, class BoundMask>
 LADON_NOINLINE void scores_in_unit(const QueryBlock& block, const ScoreBlock& scored, const float* keys, Range unmasked,
                                    const BoundMask& mask, typename Form::Pack (&maximum)[Form::packs]) noexcept {

@@ -25,7 +25,7 @@ namespace LADON_NAMESPACE::detail {
 template <class View>
 using ElementOf = std::remove_cvref_t<decltype(*elements(View{}))>;
 
-// How many keys one sum adds, starting at 0.
+// How many keys one sum adds. The sum starts at 0.
 template <class Form>
 inline constexpr std::size_t single_block = 256 * Form::KeyPack::lanes;
 

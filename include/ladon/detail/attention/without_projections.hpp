@@ -39,8 +39,8 @@ template <Shape S, class Position, class Vectors>
 inline constexpr bool attends_rows = !Position::rotates && ShapeLayout<S, Vectors>::keys.lanes > 1 &&
                                      !LADON_DETERMINISTIC && target::Current::most_few_queries > 0;
 
-// Whether the heads of a group are computed like one head with the queries of all of them. Without a mask, all these
-// queries see the same keys. If the queries of one head fill all lanes, merging gains nothing.
+// Whether the heads of a group are computed like one head that has the queries of all these heads. Without a mask, all
+// these queries see the same keys. If the queries of one head fill all lanes, merging gains nothing.
 template <Shape S, class Mask, class Score, class Position, class Vectors>
 inline constexpr bool merges_heads =
     std::is_same_v<Mask, mask::Unmasked> && !Score::sinks && attends_rows<S, Position, Vectors> &&
@@ -59,7 +59,7 @@ struct AttentionSteps {
   static constexpr std::size_t most_few_queries = reads_rows ? target::Current::most_few_queries : 0;
   using Few = FewQueries<D, Simd>;
 
-  // `workspace` is an AttentionWorkspace of this shape, or of one with more queries.
+  // `workspace` is an AttentionWorkspace of this shape, or of a shape with more queries.
   template <class Call, class CallShare>
   static constexpr void run(const Call& call, auto& workspace, CallShare share) noexcept {
     const Range wanted = share.of(shape.heads);

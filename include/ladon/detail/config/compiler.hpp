@@ -33,8 +33,8 @@
 #endif
 // For functions that are called rarely, compiled for size.
 #define LADON_COLD LADON_NOINLINE __attribute__((cold))
-// Inlines a lambda: [&](std::size_t i) LADON_INLINE_LAMBDA { ... }. g++ -Os called one for each multiply-add
-// (Cortex-M7).
+// Inlines a lambda: [&](std::size_t i) LADON_INLINE_LAMBDA { ... }. Otherwise, g++ -Os calls the lambda for each
+// multiply-add (Cortex-M7).
 #define LADON_INLINE_LAMBDA LADON_ALWAYS_INLINE
 #else
 #define LADON_INLINE inline
@@ -93,8 +93,8 @@
 #if !defined(LADON_ARGUMENT)
 #define LADON_ARGUMENT
 #endif
-// A product is a separate function, so that it has all registers. Tiles are inlined: separate tiles would reload
-// operands after each store.
+// Unless code is for size, a product is a separate function, so that it has all registers. Its tiles are inlined:
+// separate tiles would reload operands after each store.
 #if defined(LADON_SMALL)
 #define LADON_PRODUCT
 #define LADON_TILE_LAMBDA
@@ -156,9 +156,9 @@ LADON_INLINE void read_ahead(const void* address) noexcept {
   static_cast<void>(*static_cast<const volatile char*>(address));
 }
 
-// Prefetches for `Streams` reads of `data`, `distance` elements apart: the first lines of pages that begin `ahead` to
-// `ahead` + `bytes` bytes later. Processors prefetch only the other lines of a page. The speed grows from 94 to 111% of
-// the speed of a plain read (float32 cache, Zen 4; bench/tuning-log.md, "A token at a time").
+// Stream number s reads at `data` + s * `distance`. Prefetches the first lines of each page that begins `ahead` to
+// `ahead` + `bytes` bytes after this address, because processors prefetch only the other lines. The speed of attention
+// to a float32 cache grows from 94 to 111% of a plain read (Zen 4; bench/tuning-log.md, "A token at a time").
 inline constexpr std::size_t prefetched_page_lines = 5, prefetched_page_bytes = 4096;
 template <std::size_t Streams, class Element>
 LADON_INLINE constexpr void prefetch_page_starts_of_streams(const Element* data, [[maybe_unused]] std::size_t distance,

@@ -17,8 +17,8 @@
 
 namespace ladon {
 
-// A string as a template argument. Text and Because are outside the inline namespace, because g++ prints their names
-// before the message.
+// A string as a template argument. g++ prints the names of Text and Because before the message, so both are outside the
+// inline namespace, whose name is long.
 template <std::size_t Size>
 struct Text {
   char characters[Size];
@@ -39,8 +39,8 @@ struct Caller {
   unsigned line = 0;
 
 #if LADON_CHECKED
-  // Returns the place of a call, for the initialiser of a member. A call in `header`, the file of the member, has an
-  // unknown place.
+  // Returns the place where a struct with LADON_CALLER_MEMBER is made. The place is unknown if it is in `header`, the
+  // file that declares the struct.
   static constexpr Caller outside(const char* header, const char* file = __builtin_FILE(),
                                   unsigned line = __builtin_LINE()) noexcept {
     const char* other = file;

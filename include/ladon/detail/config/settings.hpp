@@ -24,7 +24,8 @@
 #endif
 
 // Rejects flags that change float arithmetic: a masked score is -inf, and x + 1.5 * 2^23 - 1.5 * 2^23 must round x to
-// an integer, which needs this order and sums of type float. vec::in_order handles flags and pragmas without a macro.
+// an integer, which needs this order and sums of type float. vec::in_order handles pragmas, and flags that define
+// no macro.
 #if defined(__FAST_MATH__) || defined(_M_FP_FAST)
 #error \
     "ladon: compile without -ffast-math (-Ofast, /fp:fast); a masked score is -inf, and the flag assumes that there is none"
@@ -45,8 +46,8 @@
     "ladon: g++ 14 and 15 break LADON_DETERMINISTIC with RISC-V V: compile with clang++ 19 or g++ 16, or without v in -march"
 #endif
 
-// How many keys a block of attention has. The workspace holds a block's scores. If a call has more keys, last bits
-// depend on this number.
+// How many keys a block of attention has. The workspace holds a block's scores. If a call has more keys, the last bits
+// of its results depend on this number.
 #if !defined(LADON_KEY_BLOCK)
 #define LADON_KEY_BLOCK 256
 #endif
@@ -68,7 +69,7 @@
 #define LADON_HAS_SHUFFLE 0
 #endif
 
-// MSVC has no macros for SSE and FMA. Its x86-64 implies SSE2, its AVX SSE4.1, and its AVX2 FMA.
+// MSVC has no macros for SSE and FMA. There, x86-64 implies SSE2, AVX implies SSE4.1, and AVX2 implies FMA.
 #if defined(__SSE2__) || defined(_M_X64) || (defined(_M_IX86_FP) && _M_IX86_FP >= 2)
 #define LADON_SSE2 1
 #else
@@ -115,7 +116,7 @@
 #endif
 
 // SDOT of int8 products (detail/vec/dot_arm64.hpp). g++ 12 has the intrinsics of SDOT and bfloat16 only from Armv8.2
-// on, but defines their macros below, too. The macro of atomic instructions (Armv8.1) at least excludes Armv8.0.
+// on, but defines their macros for Armv8.0 and 8.1, too. The macro of atomic instructions (Armv8.1) excludes Armv8.0.
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) && defined(__ARM_FEATURE_ATOMICS)
 #define LADON_ARM_DOT 1
 #else
@@ -169,8 +170,8 @@
 #define LADON_HELIUM 0
 #endif
 
-// The name of the instruction set. If Ladon or xsimd compiles different code, the name differs. WebAssembly is tested
-// first, because Emscripten can define the macros of SSE.
+// The name of the instruction set. Sets for which Ladon or xsimd compiles different code have different names.
+// WebAssembly is tested first, because Emscripten can define the macros of SSE.
 #if defined(__wasm_relaxed_simd__)
 #define LADON_ISA wasm_relaxed
 #elif defined(__wasm_simd128__)
@@ -276,5 +277,6 @@
 #define LADON_ABI LADON_JOIN(LADON_ABI_TARGET, LADON_ABI_SETTINGS)
 #endif
 
-// For `namespace LADON_NAMESPACE::detail {`. Tools that list symbols overlook a namespace with `inline` in its name.
+// For `namespace LADON_NAMESPACE::detail {`. If `inline` were written there, tools that list symbols would overlook the
+// definitions in the namespace.
 #define LADON_NAMESPACE ladon::inline LADON_ABI

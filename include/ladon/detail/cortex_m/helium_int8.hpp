@@ -37,8 +37,8 @@ struct SumsArguments {
 //     q2, q3              16 features of a token
 //
 // 16 features of four tokens take 14 instructions. Short rows keep their weights in registers and take 12 instructions,
-// plus 2.5 to load and store the sums. A low-overhead loop would occupy lr, so it would
-// compute three tokens: 12 instructions for 6 sums, 2 a sum instead of 1.75.
+// plus 2.5 to load and store the sums. A low-overhead loop would occupy lr, which leaves registers for three tokens: 12
+// instructions for 6 sums, 2 a sum instead of 1.75.
 template <std::size_t Inner>
 LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& arguments,
                                 std::int32_t (*sums)[2][4]) noexcept {

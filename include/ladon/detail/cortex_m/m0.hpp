@@ -25,7 +25,8 @@ LADON_COLD inline std::int32_t quantised_with_floats(float x, float reciprocal, 
   return vec::quantised_feature(x, reciprocal, most);
 }
 
-// `reciprocal`: the upper 16 bits of the mantissa of 1 / scale. `shift`: 284 - 8 - (the stored exponent of 1 / scale).
+// `reciprocal`: the upper 16 bits of the mantissa of 1 / scale. `shift`: 284 - 8 - (the stored exponent of 1 / scale),
+// where 284 is 2 * 127 + 30, and 8 is for units of 1/256.
 struct Quantisation {
   std::uint32_t reciprocal;
   std::int32_t shift;

@@ -214,8 +214,8 @@ LADON_INLINE std::uint32_t power(std::uint32_t x) noexcept {
 }
 
 #if LADON_THUMB1
-// For assembly: multiplies r3 words at r0 by four tokens at r1, adds the products to the sums, and advances r0 and r1.
-// The loop takes 78 instructions for 32 multiply-adds:
+// For assembly: multiplies the words at r0, whose number is in r3, by the features of four tokens at r1. Adds the
+// products to the sums, and advances r0 and r1. The loop takes 78 instructions for 32 multiply-adds:
 //     r8 - r11   the sums
 //     r2, r3     two weights
 //     r4 - r7    a feature of each token; MULS overwrites the feature

@@ -208,8 +208,8 @@ LADON_NOINLINE void sums_of_2x4(const std::int16_t* x, const std::uint32_t (*wei
       : "cc", "memory");
 }
 
-// Converted weights take 2 KB of the stack. Longer rows are converted for each panel: 0.25 more instructions per
-// multiply-add.
+// The converted weights take 2 KB of the stack. Rows of more features are converted again for each panel: 0.25 more
+// instructions per multiply-add.
 inline constexpr std::size_t most_converted_features = 512;
 
 template <class P, std::size_t R>

@@ -111,14 +111,13 @@ LADON_INLINE constexpr void activate_hidden(Pack (&x)[N]) noexcept {
   }
 }
 
-// A product applies this function object to each sum before the sum is stored (detail/product/epilogue.hpp).
+// A product applies this function object to its sums (detail/product/epilogue.hpp).
 template <Activation F, bool Rounded = false>
 struct Activate {
   // ReLU is a single instruction, and its square needs two.
   static constexpr bool long_code = F != Activation::relu && F != Activation::squared_relu;
-  static LADON_INLINE constexpr Activate of(const auto&) noexcept {
-    return {};
-  }  // the argument: weights of a layer, for xIELU
+  // The argument has the weights of a layer, which only xIELU needs.
+  static LADON_INLINE constexpr Activate of(const auto&) noexcept { return {}; }
   template <class Pack, std::size_t N>
   LADON_INLINE constexpr void apply(Pack (&x)[N]) const noexcept {
     activate_hidden<F, Rounded>(x);

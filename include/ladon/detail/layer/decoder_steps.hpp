@@ -75,8 +75,8 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
     }
   }
 
-  // Returns the position that masks use for token number `token` of the text, among the tokens of the memory. If the
-  // text fills its cache, the last token has the position of the memory's last token.
+  // Returns the position in the memory at which masks place token number `token` of the text. If the text fills its
+  // cache, its last token has the position of the memory's last token.
   static constexpr std::ptrdiff_t memory_position(std::size_t token) noexcept {
     return static_cast<std::ptrdiff_t>(token + cross.keys) - static_cast<std::ptrdiff_t>(Layer::shape.keys);
   }

@@ -54,7 +54,8 @@ struct EncoderScratch {
   using Precision = typename Layer::Precision;
   static constexpr PanelLayout layout = LayerPanels<Layer>::layout;
   static constexpr FeedForwardPlan plan = feed_forward_plan<Layer>;
-  // How many panels of hidden features fit into AttentionScratch::keys after attention, or 0 if unused.
+  // How many panels of hidden features fit into AttentionScratch::keys, which is free after attention. 0: the memory
+  // does not exist, or the target does not use it.
   static constexpr std::size_t panels_in_keys = [] {
     if constexpr (target::Current::hidden_in_keys && requires(AttentionScratch a) { a.keys; }) {
       return sizeof(AttentionScratch::keys) / (sizeof(float) * plan.chunk * layout.width());

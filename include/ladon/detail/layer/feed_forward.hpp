@@ -31,9 +31,9 @@ struct FeedForwardPlan {
   std::size_t chunk;   // how many hidden features a chunk has
 };
 
-// Plans how many panels share a read of the weights. Weights of floats: several panels if W1 and W2, counted as
-// float32, exceed target::Current::second_cache_bytes. One panel, if the target has no vectors, if the layer has one
-// token, or if `sums` would exceed LayerPanels::heads. For int8 weights, EncoderScratch::panels may raise the number.
+// Plans how many panels share a read of the weights. float32 and bfloat16 weights: several panels if W1 and W2, counted
+// as float32, exceed target::Current::second_cache_bytes. But one panel if the target has no vectors, the layer has one
+// token, or `sums` would exceed LayerPanels::heads. For int8 weights, EncoderScratch::panels may raise the number.
 template <class Layer>
 inline constexpr FeedForwardPlan feed_forward_plan = [] {
   using target::Current;
@@ -121,7 +121,7 @@ struct FeedForward {
   template <std::size_t Count, class LayerWeights, class In>
   constexpr void first_linear(const LayerWeights& w, In in, std::size_t first) const noexcept {
     constexpr bool rounded =
-        is_quantised<In> || std::is_same_v<LanesOf<In>, BFloat16PanelsView>;  // as in the second product
+        is_quantised<In> || std::is_same_v<LanesOf<In>, BFloat16PanelsView>;  // then the second product rounds, too
     using Activation = Activate<config.activation, rounded>;
     const Epilogue<width, Activation> store_activated{hidden, Count * width, Activation::of(w)};
     if constexpr (activates_later && !config.gated) {

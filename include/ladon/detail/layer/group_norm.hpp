@@ -9,8 +9,8 @@
 namespace LADON_NAMESPACE::detail {
 
 // Writes means [Channels]: for each channel, the mean of f(x, load) over all rows and channels of its group. norm.hpp
-// explains `load` (for_features). A sum over rows has parts of up to 256 rows, which are added at the end, so that
-// rounding errors stay small.
+// explains `load` (for_features). Adds up to 256 rows at a time, and then these sums, so that rounding errors stay
+// small.
 template <class Pack, std::size_t Groups, std::size_t Channels, class F>
 constexpr void means_of_groups(const float* x, std::size_t rows, float* means, F f) noexcept {
   constexpr std::size_t together = 256, size = Channels / Groups;

@@ -194,7 +194,7 @@ struct BoundWindowOfKind : mask::BoundByPosition<BoundWindowOfKind> {
   std::ptrdiff_t offset, window;
   std::size_t keys;
 
-  // A `width` of 0 hides no keys, because no distance exceeds 2^26.
+  // A `width` of 0 hides no keys: `window` stays 2^26, which no distance exceeds.
   constexpr BoundWindowOfKind(const mask::Placement& placement, std::size_t width) noexcept
       : offset(mask::resolve_offset(placement, mask::default_offset)), window(1 << 26), keys(placement.lengths.keys) {
     if (width != 0 && width < std::size_t(window)) window = static_cast<std::ptrdiff_t>(width);

@@ -2,9 +2,9 @@
 // LayerNorm and RMSNorm (NormKind in weights.hpp) of one panel. `in` and `out` are [features][T.width()], and may be
 // the same array. Each lane has a token, or, with a single token, a feature.
 //
-// A second pass computes the variance from the deviations from the mean. The formula (mean of squares) - mean^2 cancels
-// digits. If the variance is outside least_variance .. most_variance, the token is multiplied by a power of two and
-// computed again, so every finite token has its norm.
+// A second pass computes the variance from the deviations from the mean. The formula (mean of squares) - mean^2 would
+// cancel digits. If the variance is outside least_variance .. most_variance, the token is multiplied by a power of two
+// and computed again, so that very large and very small features get the right norm.
 #pragma once
 
 #include <cstddef>

@@ -90,8 +90,8 @@ struct StackSteps {
   using Options = typename Layer::Options;
 
   // Computes rows.y from rows.x. `norm` is the norm after the last layer, or NoNorm. caches_of(i) and captures_of(i)
-  // return the caches and the captures of layer i. `owned` are the caches. With NoCaches, only the last layer skips
-  // inactive queries, because the queries of other layers become keys of the next layer.
+  // return the caches and the captures of layer i. expect_memory checks `owned`, the caches. With NoCaches, only the
+  // last layer skips inactive queries, because the queries of other layers become keys of the next layer.
   template <class Norm, class Memory, class CachesOf, class CapturesOf, class... Owned>
   static constexpr void run(const Weights* layers, const Norm& norm, StackRows rows, const Options& options,
                             Memory& memory, CachesOf caches_of, CapturesOf captures_of,
@@ -129,8 +129,8 @@ struct StackSteps {
   }
 
  private:
-  // Only models with an unnormed kind call input_of_kind. If all models did, g++ 12 would compile the others
-  // differently.
+  // Only models with an unnormed kind call input_of_kind. A call would change the code that g++ 12 makes for other
+  // models.
   static constexpr bool may_omit_norm = value_of<Layer::model>.has_unnormed_kind();
   template <class Steps>
   static constexpr void input_of_kind(const Weights* layers, std::size_t i, std::size_t active, auto& shared,

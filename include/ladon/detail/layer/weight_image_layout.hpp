@@ -84,8 +84,8 @@ inline constexpr std::size_t int4_linears = [] {
   return count;
 }();
 
-// Returns weights whose tensors are null. Only int8_weight of linear maps with int8 weights is a placeholder that is
-// not null: it shows which maps have int8 weights.
+// Returns weights whose tensors are null, except int8_weight of each linear map that has int8 weights in the image.
+// This placeholder only marks the map.
 template <class Weights>
 Weights kinds_from_image(const void* image) noexcept {
   Weights weights{};

@@ -80,7 +80,7 @@ inline std::ptrdiff_t bytes_between(const void* a, const void* b) noexcept {
   return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(b) - reinterpret_cast<std::uintptr_t>(a));
 }
 
-// Checks these arrays, and `owned`: the workspace or its members, and the cache.
+// Checks the arrays of `call`, and `owned`: the workspace or its members, and the cache.
 template <class... Owned>
 LADON_INLINE constexpr void expect_memory([[maybe_unused]] Caller caller, [[maybe_unused]] const CallMemory& call,
                                           [[maybe_unused]] const Owned&... owned) noexcept {

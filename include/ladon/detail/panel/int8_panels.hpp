@@ -25,7 +25,7 @@ namespace LADON_NAMESPACE::detail {
 // q + zero, with a `zero` that is 128 less. A tuple is a 32-bit lane with tuple_size features of a token
 // (detail/vec/dot.hpp):
 //     data         [panels][tuples][width][tuple_size]      q = 0 for features that are missing from the last tuple
-//     parameters   [panels][parameters_per_token][width]    scales; if `data` holds q + zero, then zero points
+//     parameters   [panels][parameters_per_token][width]    scales, and zero points if `data` holds q + zero
 //
 // At run time, microcontrollers store the integers in other orders (detail/cortex_m).
 //
@@ -190,8 +190,8 @@ LADON_NOINLINE constexpr void quantise_single_token(const float* features, Eleme
   const float reciprocal = token.reciprocal.lane[0], low = token.least.lane[0], high = token.most.lane[0];
   const float zero = vec::least_feature<Element>() - low;
   const auto added = vec::holds_zero_point<Element> ? static_cast<std::int32_t>(zero) : 0;
-  // `scaled` needs a lower limit. Without -ffp-contract=off, scale_of_range may compute `low` with an fma. `scaled`,
-  // which is rounded before it is added, may then be less than `low`.
+  // `scaled` needs a lower limit. Without -ffp-contract=off, scale_of_range may compute `low` with an fma, from an
+  // unrounded product. `scaled` is a rounded product, and may then be less than `low`.
   for (std::size_t i = 0; i < Features; ++i) {
     const float scaled = (reciprocal > 0 ? features[i] : 0.0f) * reciprocal;
     const float raised = scaled > low ? scaled : low, q = raised < high ? raised : high;

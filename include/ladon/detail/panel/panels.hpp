@@ -68,7 +68,8 @@ struct ShapeLayout {
 };
 
 // Returns how many parts a phase has (threads.hpp). An odd phase has a part for each head of keys and values. An even
-// phase has a part for each panel of queries. Phase 0 has a part for each panel of keys if keys have more panels.
+// phase has a part for each panel of queries. Phase 0 has a part for each panel of keys if keys have more panels
+// than queries.
 template <Shape S, class Vectors>
 constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
   using L = ShapeLayout<S, Vectors>;
@@ -87,8 +88,8 @@ LADON_INLINE constexpr Range tokens_of(std::size_t first, std::size_t count, std
 // Calls f.operator()<P, Packs>(first, count) for ranges of at most `Most` panels with the layout P, whose first Packs
 // packs hold tokens. Full panels have P = T. The last panel follows with P = Last, if its layout or its number of packs
 // differs. All panels are as far apart in memory as panels of layout T. Skips panels outside `share`, and panels that
-// hold none of the first `active` tokens. With Halves, the last active panel of layout T has Packs = T.packs / 2 if so
-// many packs hold its active tokens.
+// hold none of the first `active` tokens. With Halves, the last active panel of layout T has Packs = T.packs / 2 if all
+// its active tokens are in its first half.
 template <detail::PanelLayout T, detail::PanelLayout Last, std::size_t Tokens, std::size_t Most = all,
           bool Halves = T.halves_panels, class CallShare = detail::WholeCall>
 LADON_INLINE constexpr void for_panels(std::size_t active, auto f, CallShare share = {}) noexcept {

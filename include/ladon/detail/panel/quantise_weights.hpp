@@ -161,7 +161,7 @@ constexpr void for_each_int4_group(const float* weights, std::size_t size, std::
 }
 
 // Quantises a row to 4 bits. Tries six scales and takes the one with the least squared error: a smaller scale clips the
-// largest weight, but rounds the other weights less. No code stands for 0, so a row of zeros, or of nearly subnormal
+// largest weight, but rounds the other weights less. No code has the value 0, so a row of zeros, or of nearly subnormal
 // numbers, gets the scale 0.
 template <bool Rotated>
 constexpr float quantise_row(const float* weights, std::size_t size, std::size_t stride, std::uint8_t* to) noexcept {

@@ -78,7 +78,7 @@ struct BiasVector {
   LADON_INLINE constexpr BiasVector from(std::size_t first) const noexcept { return {opaque(data + first)}; }
   LADON_INLINE constexpr BiasVector panels_from(std::size_t) const noexcept { return *this; }
   constexpr float operator[](std::size_t row) const noexcept { return data[row]; }
-  // Returns the start of the sums of a row, like PartialSums in detail/product/product_form.hpp.
+  // Returns the initial value of the sums of a row, like PartialSums in detail/product/product_form.hpp.
   template <class Pack>
   LADON_INLINE constexpr Pack start(std::size_t, std::size_t row, std::size_t) const noexcept {
     return Pack::broadcast(data[row]);
@@ -126,7 +126,7 @@ struct WeightRows {
 template <class Matrix, class Biases>
 WeightRows(Matrix, Biases) -> WeightRows<Matrix, Biases>;
 
-// With so many features, the sum of a product still fits into 32 bits: 65,536 * 255 * 128 < 2^31.
+// With at most this many features, a sum of int8 products fits into 32 bits: 65,536 * 255 * 128 < 2^31.
 inline constexpr std::size_t most_int8_features = 65536;
 
 // Rows of 4-bit weights, or, if `int8` is not null, rows of int8 weights.

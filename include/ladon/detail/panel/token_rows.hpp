@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// If the last active panel has few tokens, the input of its products is converted to rows instead of lanes
-// (detail/product/token_rows.hpp multiplies them). A panel of two packs may have a full first pack and few tokens in
-// the second. Then only the tokens of the second pack become rows, or, with has_rows_of_whole_panel, all tokens. A
-// tuple is a 32-bit lane with features of one token (detail/vec/dot.hpp). A register of a row has Simd::lanes tuples:
+// If the last active panel has few tokens, its tokens become rows: a register then holds features of one token instead
+// of one feature of many tokens (products: detail/product/token_rows.hpp). A panel of two packs may have a full first
+// pack and few tokens in the second. Then only the tokens of the second pack become rows, or, with
+// has_rows_of_whole_panel, all tokens. A tuple is a 32-bit lane with features of one token (detail/vec/dot.hpp). A
+// register of a row has Simd::lanes tuples:
 //     panel                 [tuples][width][tuple_size]
 //     rows                  [tokens][registers][tuples of a register][tuple_size]        in the memory of the panel
 //     rows (two packs)      [tokens][registers][2][tuples of a register][tuple_size]     where the second pack lies
@@ -123,9 +124,9 @@ struct TokenRowForm {
   static constexpr std::size_t spread = P.packs == 2 && !apart && !of_whole_panel ? 2 : 1;
   static constexpr std::size_t offset = (spread - 1) * P.lanes * tuple_size;
   static constexpr std::size_t stride = registers * spread * register_tuples * tuple_size;
-  // At most `room` rows fit, and up to `faster` rows take less time than lanes. Times are counted in registers. A row
-  // takes `whole`, and `overhead` for adding the lanes of its sum. A panel, or one pack of two, takes `time_of_lanes`
-  // for each of its lanes. With of_whole_panel, this includes a tenth for converting weights (AVX2 without VNNI).
+  // At most `room` rows fit, and up to `faster` rows take less time than `lanes` tokens in lanes. The unit of time is
+  // the product of one register. A row takes `whole`, and `overhead` to add the lanes of its sum. In lanes, each token
+  // takes `time_of_lanes`: `whole`, or with of_whole_panel a tenth more for converting weights (AVX2 without VNNI).
   static constexpr std::size_t whole = tuples / register_tuples;
   static constexpr std::size_t overhead = of_whole_panel ? 2 : Simd::template row_overhead_registers<Element>;
   static constexpr std::size_t room = apart ? P.width() : tuples * P.width() / (registers * spread * register_tuples);
@@ -157,8 +158,8 @@ inline constexpr bool may_have_token_rows = [] {
   return false;
 }();
 
-// Returns which of the `tokens` tokens of a panel become rows, or {lanes, lanes} if only the first pack has tokens. No
-// tokens become rows if a matrix unit computes the panel: this takes less time than even two rows.
+// Returns which of the `tokens` tokens of a panel become rows or quads. If a matrix unit computes the panel, none do:
+// the unit takes less time than even two rows.
 template <class Simd, PanelLayout P, class Element, std::size_t Features, bool Quads = true>
 LADON_INLINE constexpr RowsOfPanel rows_of_tokens(std::size_t tokens) noexcept {
   bool in_unit = false;
@@ -166,8 +167,8 @@ LADON_INLINE constexpr RowsOfPanel rows_of_tokens(std::size_t tokens) noexcept {
   if constexpr (may_have_token_rows<Simd, P, Element, Features>) {
     using Form = TokenRowForm<Simd, P, Element, Features>;
     constexpr bool quads = Quads && Form::most_quads > 0;
-    // Quads replace all rows beyond one tile if one_tile is true. For more tokens than quads take, lanes are then
-    // faster than rows.
+    // If one_tile is true, more tokens than one tile of rows holds become quads. If there are too many for quads, they
+    // stay in lanes, which are then faster than rows.
     constexpr std::size_t tile = Simd::template row_tile_tokens<Element>;
     constexpr bool one_tile = quads && tile < Form::most_tokens && Simd::template are_quads<Element>(tile + 3);
     constexpr std::size_t most = one_tile ? tile : Form::most_tokens;

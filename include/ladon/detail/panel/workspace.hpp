@@ -61,7 +61,7 @@ struct AttentionWorkspace {
   Panels<L::queries.width(), S.value_width, L::queries> out;
 };
 
-// The converted input of the projections of `x`, and later of other products.
+// The converted input: first of the projections of `x`, later of other products.
 template <Shape S, class Vectors, class Precision>
 using QueryInput =
     detail::LinearInput<Precision, Vectors, S.queries, (S.model > S.concat_width() ? S.model : S.concat_width()),

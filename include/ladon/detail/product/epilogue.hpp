@@ -41,7 +41,8 @@ struct Epilogue {
   }
   // Whether a tile stores its sums first, and transform_rows then transforms them in memory.
   static constexpr bool transforms_later = requires { requires Transform::long_code; };
-  // Returns a reference if no transform is left out: g++ 12 would copy through memory (Helium).
+  // Leaves out a transform that transform_rows applies later. Otherwise returns a reference, because g++ 12 would copy
+  // the epilogue through memory (Helium).
   LADON_INLINE constexpr decltype(auto) without_later_transform() const noexcept {
     if constexpr (transforms_later) {
       return Epilogue<Width, Unchanged>{out, panel_stride};
@@ -65,8 +66,8 @@ struct Epilogue {
   }
 };
 
-// Stores keys, values and outputs. For small code (projections_share_code), queries, whose results have a factor, use
-// the same function. The factor 1 of the others costs 1 to 2% of the time (32 tokens, Zen 5).
+// Stores keys, values and outputs. With projections_share_code, or for a single token, multiplies them by 1, so that
+// they share a function with queries, which have another factor. This takes 1 to 2% more time (32 tokens, Zen 5).
 template <std::size_t Width>
 using StoreProjected =
     Epilogue<Width, std::conditional_t<target::Current::projections_share_code || Width == 1, ScaledBy, Unchanged>>;
@@ -89,7 +90,7 @@ LADON_NOINLINE constexpr void transform_rows(Transform transform, float* rows, s
 }
 
 // Takes the factor out of an epilogue. Kernels for Helium and Cortex-M0+ multiply the scale and bias of a row by the
-// factor. Deterministic builds keep the factor, because its place changes rounding.
+// factor. Deterministic builds leave the factor in the epilogue, because rounding depends on what it multiplies.
 template <class Epilogue>
 struct SplitEpilogue {
   Epilogue epilogue;

@@ -111,7 +111,7 @@ LADON_INLINE constexpr void product_tile(const Weights& w, std::size_t first, In
   }
 }
 
-// Computes the product in a matrix unit. Packs compute the rows after the last full tile of the unit (product_tile).
+// Computes the product in a matrix unit. product_tile computes the rows after the last full tile of the unit.
 template <class P, class Weights, class In, class Epilogue>
 LADON_NOINLINE void product_in_unit(const Weights& w, In in, std::size_t panels, const Epilogue& epilogue,
                                     Reading reading) noexcept {
@@ -135,8 +135,8 @@ LADON_NOINLINE void product_in_unit(const Weights& w, In in, std::size_t panels,
 }
 
 // Computes the product for several tokens. Does not call for_row_tiles, which would compile longer: g++ optimises each
-// function that it inlines. Takes the epilogue by reference: g++ would copy two members with one load, which waits for
-// both stores.
+// function that it inlines. Takes the epilogue by reference: to copy it, g++ would load two members at once, just after
+// two separate stores, and wait for these stores.
 template <class P, class Weights, class In, class Epilogue>
 LADON_NOINLINE constexpr void product(Weights LADON_ARGUMENT w, In LADON_ARGUMENT in, std::size_t panels,
                                       const Epilogue& epilogue, Reading reading) noexcept {
@@ -191,7 +191,7 @@ LADON_INLINE constexpr void product_in_blocks(const Weights& w, In in, std::size
     if (has_rows && part.begin == 0 && last == 0)
       return product_of_token_rows<Simd, layout, P::inner>(w, P::rows, in, last, epilogue);
   }
-  // Lanes compute a part of the last panel: nothing, its first pack, or all packs.
+  // The tokens of the last panel that are in lanes: none, those of the first pack, or all.
   const bool fits_first_pack = P::packs == 2 && part.end > 0 && part.end <= layout.lanes;
   const bool nothing = has_rows && part.begin == 0, first_pack = !nothing && (has_rows || fits_first_pack);
   const std::size_t whole = nothing || (first_pack && P::packs == 2) ? last : panels;
@@ -214,7 +214,7 @@ LADON_INLINE constexpr void product_in_blocks(const Weights& w, In in, std::size
 }
 
 #if defined(LADON_SMALL)
-// In code for size, projections of any number of rows share one function. P::rows are the rows of a tile.
+// In code for size, projections of any number of rows share one function. P::rows: how many rows a tile has.
 template <class P, class Weights, class Epilogue>
 LADON_NOINLINE constexpr void product_small(Weights w, PanelsView in, std::size_t panels, Epilogue epilogue,
                                             std::size_t rows) noexcept {
@@ -225,7 +225,7 @@ LADON_NOINLINE constexpr void product_small(Weights w, PanelsView in, std::size_
 #endif
 
 // Expands a few rows of 4-bit weights to int8 weights on the stack, so that they stay in the caches. If `from` has int8
-// weights, copies them, because a separate product would double the code.
+// weights, copies them, because a second product, for weights in place, would double the code.
 template <std::size_t Rows, std::size_t Inner>
 struct ExpandedRows {
   static constexpr std::size_t whole_groups = int4_groups(Inner) * int4_group;

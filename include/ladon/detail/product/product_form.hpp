@@ -59,14 +59,15 @@ constexpr std::size_t outputs_at_a_time(std::size_t tokens) noexcept {
 }
 
 // A tile of one pack leaves half of the registers to the surrounding code, so small products of such tiles are inlined.
-// If other products were inlined, g++ 12 would keep other values in vector registers and store a sum in each step.
+// If other products were inlined, g++ 12 would keep the caller's values in vector registers, and store a sum in each
+// step.
 template <class P>
 inline constexpr bool inlines_product = P::packs == 1 && P::rows * P::inner <= target::Current::inlined_product_weights;
 
 // Weights are prefetched when a product reads them for the first time. Later, they are in a cache.
 enum class Reading { first, again };
 
-// Replaces biases, if the inner index is divided: the sums over earlier indices, [panels][rows][Width].
+// Replaces biases, if a sum is computed in several parts: the sums of the earlier parts, [panels][rows][Width].
 template <std::size_t Width>
 struct PartialSums {
   const float* data;

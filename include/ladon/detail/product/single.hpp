@@ -6,7 +6,7 @@
 //     columns           each lane sums a different row
 //
 // epilogue(0, row, 0, pack) stores the results of the rows from `row` on, one in each lane. A stream is a contiguous
-// part of W. If W exceeds the L1 cache, a core reads more bytes per second from several streams at a time.
+// part of W. If W exceeds the L1 cache, a core reads several streams at a time faster than a single one.
 #pragma once
 
 #include <cstddef>
@@ -108,7 +108,7 @@ LADON_INLINE constexpr void dot_products(const auto* first, std::size_t distance
   }
 }
 
-// The dot of a tile whose lanes are rows. Unlike panels, weights may be unaligned.
+// A FloatDot with a row of W in each lane. Its load is unaligned: weights, unlike panels, may have any alignment.
 template <class Pack>
 struct ColumnDot : vec::FloatDot<Pack> {
   static LADON_INLINE constexpr Pack load(const float* weights) noexcept { return Pack::load(weights); }
@@ -161,8 +161,8 @@ constexpr std::size_t streamed_row_count() noexcept {
 }
 
 // Computes Packs packs of rows, if the columns of W are contiguous. W then lies in memory as a matrix M of Inner rows.
-// Reads `Streams` rows of M at the same time, Inner / Streams rows apart. The sums are an array in the L1 cache: with
-// few sums in registers, each row of M would be read in short, slower pieces.
+// Reads `Streams` rows of M at the same time, Inner / Streams rows apart. The sums are an array in the L1 cache.
+// Registers hold only few sums, so each row of M would be read in short pieces, which is slower.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Inner>
 LADON_INLINE constexpr void streams_of_columns(auto w, const float* in, auto store) noexcept {
   constexpr std::size_t lanes = Pack::lanes, run = Inner / Streams;
@@ -254,9 +254,9 @@ LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, std::size
   }
 }
 
-// Overload for rows of 4-bit weights, `distance` bytes apart. Dot is a vec::Int4Dot, whose order `x` has. Prefetches
-// codes, so that the processor reads memory while it looks up weights: first into the L2 cache, for which a processor
-// has more reads in flight than for its L1 cache (bench/tuning-log.md).
+// Overload for rows of 4-bit weights, `distance` bytes apart. Dot is a vec::Int4Dot. `x` has the order that Dot::add
+// reads. Prefetches codes, so that the processor reads memory while it looks up weights: first into the L2 cache, then
+// into the L1 cache. Prefetches into one cache alone are slower (bench/tuning-log.md).
 template <class Dot, std::size_t Rows, std::size_t Inner>
 LADON_INLINE constexpr void int8_dot_products(const std::uint8_t* rows, std::size_t distance, const auto* x,
                                               auto store) noexcept {

@@ -169,7 +169,7 @@ struct MicroKernel {
     if constexpr (requires { Ahead::line; }) {
       for (; k + Ahead::line <= inner; k += Ahead::line) {
         auto line = ahead.at(k);
-        // g++ 12 would keep sums of three packs in memory if this loop were unrolled.
+        // If this loop were unrolled, g++ 12 would keep the sums of a tile of three packs in memory.
         for (std::size_t i = 0; i < Ahead::line; i += features) {
           line.template prefetch<features>(i);
           step<D, Width, first>(w.columns_from(k + i), panel + (k + i) * Width);
@@ -189,7 +189,7 @@ struct MicroKernel {
       if constexpr (target::Current::separates_rows && D::rows == 1) {
         if (!std::is_constant_evaluated()) {
           SeparateRows<Matrix, Rows> separate(w.columns_from(k));
-          // `opaque` keeps the compiler from counting the steps with another instruction.
+          // Without `opaque`, the compiler would count the steps with one more instruction.
           const Element* const last = opaque(panel + end * Width);
           for (const Element* next = panel + k * Width; next != last; next += features * Width, k += features) {
             ahead.before(k);
@@ -219,7 +219,8 @@ struct MicroKernel {
   }
 
 #if defined(LADON_TILE_PANELS)
-  // Like `accumulate`, for weights in panels of KeyWidth columns, PanelStride floats apart. Returns the steps done.
+  // Like `accumulate`, with the values of attention as `w`: panels of KeyWidth keys, PanelStride floats apart. Returns
+  // how many keys are done.
   template <std::size_t PanelStride, std::size_t KeyWidth, std::size_t Width>
     requires(KeyWidth == 4 && assembly::has_loop<Sums, Rows, Packs, KeyWidth, 1, Width>)
   LADON_INLINE std::size_t accumulate_panels(std::size_t inner, const float* a, const float* panel) noexcept {
@@ -260,7 +261,8 @@ struct MicroKernel {
   }
 
   // Adds the last features, for which a full load would read past the end of `w` or of the panel. Uses D::Rest if it
-  // exists. Otherwise copies the weights, and features of several tuples, and pads them with zeros.
+  // exists. Otherwise copies the weights and pads them with zeros. If a step has several tuples, also copies the
+  // features.
   template <class D, std::size_t Width, class Matrix, class Element>
   LADON_INLINE constexpr void add_rest(std::size_t k, std::size_t inner, Matrix w, const Element* panel) noexcept {
     if constexpr (requires { typename D::Rest; }) {

@@ -17,15 +17,16 @@
 namespace LADON_NAMESPACE::detail {
 
 // Where a tile and a panel are in their product:
-//     first_panel   the first panel
-//     last_panel    the last panel, if the product reads the weights for the first time (Reading::first)
-//     has_next      another tile with as many rows follows
+//     first_panel   whether the panel is the first
+//     last_panel    whether it is the last, and the product reads the weights for the first time (Reading::first)
+//     has_next      whether another tile with as many rows follows
 struct TileReads {
   bool first_panel, last_panel, has_next;
 };
 
 // Int8 and folded tiles prefetch long rows for each panel. Other tiles prefetch them for the last panel, if the weights
-// are read for the first time. A target without prefetches reads ahead in contiguous weights of the next tile.
+// are read for the first time. WebAssembly, which has no prefetch, reads weights of the next tile, if they are
+// contiguous.
 template <class Matrix>
 struct WeightsInPlace {
   Matrix rows;
@@ -55,8 +56,8 @@ struct WeightsInPlace {
 };
 
 // Converts weights to the type To: int8 weights to 16 bits, and bfloat16 weights to floats on targets that do not
-// multiply bfloat16 numbers. Products have the same bits as with weights of the type To. Rows of at most `features`
-// features are converted once for all panels. Longer rows are converted in pieces, again for each panel. The results
+// multiply bfloat16 numbers. Products have the same bits as with weights of the type To. Rows of at most `most` weights
+// are converted once for all panels. Longer rows are converted in pieces, again for each panel. The converted weights
 // take at most 132 KB (16 rows, 64-bit Arm), or 2 KB on a microcontroller.
 template <class To, class Wide, std::size_t Rows, std::size_t Inner, class Matrix>
 struct ConvertedRows {

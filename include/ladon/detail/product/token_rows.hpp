@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of a weight matrix and a few tokens that lie in rows or quads (detail/panel/token_rows.hpp). Lanes hold
-// features, so no lane is idle, whatever the number of tokens is:
+// features, so no lane is idle, whatever the number of tokens is. The parts of a product:
 //     tile     up to row_tile_tokens tokens and 4 rows of W, or all quads and several rows of W. Sums stay in
 //              registers, and their lanes are added last
-//     block    rows of W whose sums become panels: as many as a register has lanes, or 48 with quads
+//     block    rows of W whose sums become lanes of a panel together: as many as a register has lanes, or 48 with quads
 //
 // Integer sums are exact, so int8 results equal those of panels. W is read in place.
 #pragma once
@@ -118,7 +118,8 @@ LADON_NOINLINE void sums_of_token_rows(const Weight* w, std::size_t row_stride, 
 }
 
 // Converts sums of a row of W and a pack of tokens to results, as finish_tile does. Integer sums are passed as floats
-// with the same bits. The tokens' parameters are members: otherwise, the compiler would read them after each store.
+// with the same bits. The tokens' parameters are members: otherwise, the compiler would read them again after each
+// store.
 template <std::size_t Width, class Pack, class Weights, class In>
 struct RowResults {
   const Weights& w;
@@ -203,7 +204,7 @@ LADON_NOINLINE void product_of_token_rows(Weights w, std::size_t rows, In in, st
   using Element = typename In::Element;
   using Form = TokenRowForm<Simd, T, Element, Inner>;
   using Pack = typename Simd::template Pack<T.lanes>;
-  // All blocks have whole tiles, so the last block of quads overlaps the block before.
+  // The last block of quads overlaps the block before, so that it has only whole tiles, too.
   constexpr bool has_quads = Form::most_quads > 0 && sizeof(Element) == sizeof(typename decltype(w.weight)::Element);
   constexpr std::size_t block = has_quads ? 3 * Simd::lanes : Simd::lanes;
   constexpr std::size_t most = has_quads && !Form::apart ? T.width() : Form::most_tokens;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products in a matrix unit (detail/vec/matrix_unit.hpp), which reads weights and panels in place. A block of sums has
-// up to two tiles of weights and two packs of tokens. Sums go through memory, because tiles and vectors share no
-// registers. Integer sums are exact, so results equal those of the other loops. bfloat16 products are added in another
-// order.
+// up to two tiles of weights and two packs of tokens. Sums go through memory, because the unit has registers of its
+// own. Integer sums are exact, so results equal those of vectors. bfloat16 products are added in another order than by
+// vectors.
 #pragma once
 
 #include <cstddef>

@@ -8,9 +8,9 @@
 
 #include <ladon/detail/target/defaults.hpp>
 
-// Code for size, except on an FPU without an assembly loop for tiles, where a call would take 20 times as long. With
-// Helium, loops are unrolled, because sums then stay in registers: attention (16,32,4) 3,362 -> 3,202 bytes and 9%
-// fewer instructions, (18,48,2) 35% fewer.
+// With -Os, code is for size, except on an FPU without an assembly loop for tiles: there, rolled loops would take 20
+// times as long. With Helium, loops stay unrolled, because sums then stay in registers: attention (16,32,4) 3,362 ->
+// 3,202 bytes and 9% fewer instructions, (18,48,2) 35% fewer.
 #if defined(__OPTIMIZE_SIZE__) && (!defined(__ARM_FP) || (defined(__ARM_FEATURE_FMA) && !LADON_DETERMINISTIC))
 #define LADON_SMALL
 #if !LADON_HELIUM
@@ -40,7 +40,7 @@ struct CortexM : Defaults {
   // Each read of weights converts them, so 4 panels share a read: 105.4 -> 93.4 million instructions of
   // examples/keywords on M7, 29.4 -> 27.2 on M55.
   static constexpr std::size_t int8_feed_forward_panels = LADON_DSP ? 4 : 1;
-  static constexpr std::size_t int4_feed_forward_tokens = 0;  // only as many as hidden_in_keys allows
+  static constexpr std::size_t int4_feed_forward_tokens = 0;  // one panel, or as many as fit into the keys' memory
   static constexpr bool hidden_in_keys = true;
   static constexpr std::size_t most_few_queries = 0;  // one kernel for all lengths takes less code
 #if LADON_HELIUM

@@ -21,7 +21,7 @@
 
 namespace LADON_NAMESPACE::detail::target {
 
-// All other processors, such as RISC-V, use arrays of one float.
+// All other processors, such as RISC-V without vectors, use arrays of one float.
 struct Other : Defaults {
   static constexpr std::size_t widened_features = widened_features_on_small_stack;
   static constexpr std::size_t expanded_bytes = expanded_bytes_on_small_stack;

@@ -59,7 +59,7 @@ struct Defaults {
   static constexpr std::size_t softmax_chains = 1;
   static constexpr bool exponentials_beside_values = false;
   static constexpr std::size_t exponential_packs_ahead = 8;
-  // How many separate maxima each pack has, which do not wait for each other.
+  // How many maxima each pack of scores has, so that max instructions do not wait for each other.
   static constexpr std::size_t score_maxima(std::size_t packs, std::size_t rows) noexcept {
     return packs == 1 && rows >= 8 ? 4 : 1;
   }
@@ -86,18 +86,18 @@ struct Defaults {
   // An input above second_cache_bytes is multiplied in parts of this size: 69 -> 74% of peak.
   static constexpr std::size_t panel_bytes_at_a_time = 256 * 1024;
   static constexpr std::size_t fewest_panels_at_a_time = 4;
-  // Results of a linear map outside the layers, before they become rows. With 16 KB, int8 (128,384,1536) takes 1.20
-  // times as long (Zen 5).
+  // Bytes of results that a linear map outside the layers computes before it converts them into rows. With 16 KB, an
+  // int8 map of 128 tokens with 384 and 1536 features takes 1.20 times as long (Zen 5).
   static constexpr std::size_t result_bytes_at_a_time = 64 * 1024;
   static constexpr std::size_t result_bytes_in_small_memory = 8 * 1024;
   // Bytes of a block of weights. The L2 cache keeps a block until all panels, and tokens that are rows (product.hpp),
   // have used it.
   static constexpr std::size_t block_bytes = 144 * 1024;
-  // Panels that share each read of feed-forward weights above second_cache_bytes: 67 -> 77% of peak.
+  // How many panels share each read of feed-forward weights that exceed second_cache_bytes: 67 -> 77% of peak.
   static constexpr std::size_t feed_forward_panels = 4;
 
   // Precisions.
-  // Weights of a row that are converted to floats at a time, on the stack.
+  // How many weights of a row are converted to floats at a time, on the stack.
   static constexpr std::size_t widened_features = 2048;
   static constexpr std::size_t widened_features_on_small_stack = 64;
   // Bytes of expanded 4-bit weights on the stack.
@@ -115,8 +115,9 @@ struct Defaults {
   // The hidden features of a feed-forward network overwrite the keys.
   static constexpr bool hidden_in_keys = false;
   static constexpr std::size_t int8_feed_forward_panels = 1;
-  // How many tokens of a feed-forward network share a read of int8 weights, and an expansion of 4-bit weights; at least
-  // a panel. MiniLM, 4 bits, 128 tokens: 0.9 of the time (AVX-512, AVX2), 0.8 (WebAssembly).
+  // How many tokens of a feed-forward network, at least those of a panel, share a read of int8 weights, or an expansion
+  // of 4-bit weights. With 64 instead of 0, 4-bit MiniLM of 128 tokens takes 0.96 of the time on AVX-512, 0.9 on AVX2,
+  // and 0.8 in WebAssembly.
   static constexpr std::size_t int8_feed_forward_tokens = 0;
   static constexpr std::size_t int4_feed_forward_tokens = 64;
 

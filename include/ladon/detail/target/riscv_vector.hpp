@@ -11,7 +11,7 @@ namespace LADON_NAMESPACE::detail::target {
 struct RiscvVector : PlainArrays<16> {
   static constexpr std::size_t registers = 32;
   static constexpr auto panel_layout = one_or_two_packs<6>;
-  static constexpr std::size_t int8_tile_sums = 8;  // g++ 12 spills more sums of one lane
+  static constexpr std::size_t int8_tile_sums = 8;  // int8 packs have one lane. g++ 12 spills more than 8 sums
 };
 using Current = RiscvVector;
 

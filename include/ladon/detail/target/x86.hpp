@@ -21,18 +21,18 @@ struct X86 : Defaults {
   using Int8Element = std::uint8_t;  // the unsigned operand of vpdpbusd
 #else
   static constexpr bool widens_int8 = true;  // if features have 16 bits
-  // Features of 7 bits, if the widest registers have vpmaddubsw, which would saturate with 8 bits.
+  // Features of 7 bits are bytes if the widest registers have vpmaddubsw, which would saturate with 8 bits.
 #if defined(__AVX512BW__) || (defined(__AVX2__) && !defined(__AVX512F__)) || (LADON_SSE4_1 && !defined(__AVX__))
   static constexpr bool multiplies_7_bits = true;
 #endif
 #endif
 #if !defined(__AVX512F__) && !LADON_VNNI
-  static constexpr std::size_t int8_tile_sums = 8;  // 12 sums of AVX2 take 1.0 to 1.07 times as long (Zen 3)
+  static constexpr std::size_t int8_tile_sums = 8;  // on AVX2, 12 sums take 1.0 to 1.07 times as long (Zen 3)
 #endif
 #if defined(__SSE__) && (defined(__GNUC__) || defined(__clang__))
   static constexpr std::size_t prefetched_row_floats = 256;  // MiniLM takes 0.75 to 0.82 of the time (Cascade Lake)
 #endif
-  // Rows compete for the 8 to 12 lines of an L1 set: 64 -> 69% of peak in a product of 3072 columns (Cascade Lake).
+  // Rows compete for the 8 to 12 lines of an L1 set. This limit: 64 -> 69% of peak with 3072 columns (Cascade Lake).
   static constexpr std::size_t most_aliasing_rows = 8;
 #if defined(__x86_64__)
   static constexpr std::size_t streams = 4;
@@ -77,8 +77,8 @@ struct Avx512 : X86 {
   template <class Element>
   static constexpr std::size_t most_rows_beyond_pack = std::is_same_v<Element, std::int16_t> ? 0 : unlimited;
   // With quads, MiniLM takes 0.74 (int8) and 0.80 (float32) of the time with 12 tokens, and 0.86 (int8) with 24 tokens,
-  // on Emerald Rapids. With bfloat16, the last quad may lack at most one token, because no processor with fast BF16 was
-  // measured.
+  // on Emerald Rapids. bfloat16 was measured only on this processor, whose vdpbf16ps is slow, so the last bfloat16 quad
+  // lacks at most one token.
   template <class Element>
   static constexpr bool are_quads(std::size_t tokens) noexcept {
     constexpr bool is_int8 = std::is_integral_v<Element>, is_float = std::is_same_v<Element, float>;

@@ -25,8 +25,8 @@ void blend(), copy_sign(), entry_at_low_bits(), fma(), fma_or_zero(), in_order()
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Hides from the optimiser how `x` was computed, at no cost. Does nothing on RISC-V, where hiding takes 2.5% more
-// instructions in attention of 16 tokens.
+// Hides from the optimiser how `x` was computed. Does nothing on RISC-V, where hiding takes 2.5% more instructions in
+// attention of 16 tokens.
 template <class T>
 LADON_INLINE constexpr T hidden(T x) noexcept {
 #if defined(__GNUC__) || defined(__clang__)
@@ -55,8 +55,8 @@ LADON_INLINE constexpr T unfused(T product) noexcept {
   return product;
 }
 
-// Returns `x`, a sum or product that g++ cannot reorder, even after #pragma GCC optimize. The pragma sets no macro, and
-// acts on templates of earlier headers, too. For clang++, LADON_AS_WRITTEN keeps the order.
+// Returns `x`, a sum or product that g++ cannot reorder, even after #pragma GCC optimize. No macro reveals the pragma,
+// which acts on templates of earlier headers, too. For clang++, LADON_AS_WRITTEN keeps the order.
 template <class T>
 LADON_INLINE constexpr T in_order(T x) noexcept {
 #if !defined(__clang__)
@@ -152,8 +152,8 @@ LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
 #endif
 }
 
-// On a Cortex-M with FPU, the next functions are assembly, which takes constant time. If an argument is a constant, g++
-// 12 would branch.
+// On a Cortex-M with FPU, select_scalar and if_greater are assembly, which takes constant time. From C++, g++ 12 would
+// make a branch if an argument is a constant.
 
 LADON_INLINE constexpr float select_scalar(bool condition, float a, float b) noexcept {
 #if LADON_CORTEX_M_FPU && !defined(__clang__)

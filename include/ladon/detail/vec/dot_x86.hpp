@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dots of int8 and bfloat16 products on x86, for registers of 128, 256 and 512 bits. With VNNI, vpdpbusd multiplies
 // four unsigned features by four signed weights in each 32-bit lane, and adds the products without saturation. Without
-// VNNI, vpmaddubsw multiplies features of 7 bits, and adds two products in 16 bits. Features of 8 bits are stored in 16
-// bits: vpmaddwd multiplies a pair of features by a pair of weights, and adds both products.
+// VNNI, vpmaddubsw multiplies features of 7 bits, and adds two products in 16 bits. Features of 8 bits are then stored
+// in 16 bits: vpmaddwd multiplies a pair of features by a pair of weights, and adds both products.
 #pragma once
 
 #include <array>
@@ -135,7 +135,7 @@ inline constexpr bool has_integers =
 inline constexpr bool multiplies_bytes = LADON_SSE4_1;
 #if LADON_VNNI
 // Returns `sum` plus the products of unsigned `x` and signed `w`. `w` is a register, or Bytes, which become a memory
-// operand. Without the memory operand, g++ would load the weights of several steps first, in a slower order.
+// operand. Without the memory operand, g++ 12 would change the order of the loads, and read memory more slowly.
 //
 // Assembly for g++: with the intrinsic, g++ 12 copies and spills accumulators (46% instead of 90% of peak, Zen 5).
 // Without AVX-512, the prefix {vex} selects the encoding of AVX-VNNI.

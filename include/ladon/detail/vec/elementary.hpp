@@ -3,8 +3,8 @@
 // with n = round(z) and f = z - n. e^z is 2^n * e^f with n = round(z / ln 2) and f = z - n ln 2. Polynomials compute
 // 2^f and e^f.
 //
-// The largest errors in units in the last place, over all floats (tests/test_elementary.cpp). Subnormal results are
-// rounded only once. NaN gives NaN.
+// The largest errors in units in the last place, over all floats (tests/test_elementary.cpp). Multiplying by 2^n rounds
+// a subnormal result only once. NaN gives NaN.
 //   function                          allowed   with fma   without fma
 //   exp2_of_nonpositive               2         0.96       1.23
 //   exp2_of_nonpositive with table    2         1.08       -

@@ -2,8 +2,8 @@
 // Multiplies groups of 4-bit weights by the features of a single token. The weights are looked up in registers:
 //     add(sum, x, row, groups, g)        adds the products of `together` groups, from number g on
 //     add_last(sum, x, row, groups, g)   if `together` is 2: adds the products of one group
-//     arrange<Inner>(features, x)        if `arranges`: writes the features to `x` [Inner] in the order of `add`, each
-//                                        less the number that it returns
+//     arrange<Inner>(features, x)        if `arranges`: subtracts a number from all features, writes them to `x`
+//                                        [Inner] in the order of `add`, and returns the number
 #pragma once
 
 #include <cstddef>
@@ -44,13 +44,13 @@ struct Int4Dot<Element, XsimdPack<Lanes>> {
 #endif
 
 #if LADON_HAS_XSIMD && defined(__AVX2__)
-// A register holds the codes of two groups: first halves of groups in the lower four bits, second halves in the upper
-// four bits.
+// A register holds the codes of two groups. The lower four bits of its bytes hold the first half of each group, the
+// upper four bits the second half.
 //
-// The features of 16 bits of a token have at most 256 successive values, because they were quantised to 8 bits. Less
-// the number `centre`, they are bytes from -128 to 127. vpmaddubsw multiplies their magnitudes by the weights, which
-// get the signs of the features. A sum of two products fits into 16 bits: 2 * 128 * 127. For each step, `x` has the
-// magnitudes of the features, and behind them the features, as bytes.
+// Features of 16 bits were quantised to 8 bits, so those of a token lie in a range of 256 integers. Minus the number
+// `centre`, they are bytes from -128 to 127. vpmaddubsw multiplies their magnitudes by the weights, which get the signs
+// of the features. A sum of two products fits into 16 bits: 2 * 128 * 127. For each step, `x` has the magnitudes of the
+// features, and behind them the features, as bytes.
 template <class Element>
   requires(std::is_integral_v<Element>)
 struct Int4Dot<Element, XsimdPack<8>> {
@@ -120,8 +120,8 @@ struct Int4Dot<Element, XsimdPack<8>> {
 #endif
 
 #if LADON_HAS_XSIMD && LADON_AVX512
-// A register holds the codes of four groups: first halves of groups in the lower four bits, second halves in the upper
-// four bits.
+// A register holds the codes of four groups. The lower four bits of its bytes hold the first half of each group, the
+// upper four bits the second half.
 template <class Element>
   requires(std::is_integral_v<Element> && sizeof(Element) == 1)
 struct Int4Dot<Element, XsimdPack<16>> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dot products of rows of weights and rows of tokens, whose elements lie in the lanes (detail/product/token_rows.hpp).
-// A quad is four neighbouring lanes:
+// Here, a quad is four neighbouring lanes. The functions:
 //     features                   how many features a step has
 //     load(row), weights(row)    loads the features, or the weights, of a step
 //     add(sum, x, w)             adds the products of a step to the lanes of `sum`
@@ -23,7 +23,7 @@ template <class Feature, class PackType>
 struct RowDotRegister;
 
 #if LADON_HAS_XSIMD && LADON_HAS_SHUFFLE && LADON_SSE2
-// Moves and adds lanes in packs of floats. Integers are passed as floats with the same bits.
+// Shuffles take packs of floats, so integer sums are passed as floats with the same bits.
 template <class Feature, class PackType>
 struct RowDotRegister {
   using Pack = PackType;

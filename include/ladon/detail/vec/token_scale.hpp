@@ -70,7 +70,7 @@ LADON_INLINE constexpr std::int32_t feature_value(Element x) noexcept {
   return x;
 }
 
-// Each lane has one token, whose q lie in `least` .. `most`. `reciprocal` is 1 / scale, or 0 if all q are 0.
+// Each lane has one token, whose q lie in `least` .. `most`. `reciprocal` is 1 / scale, or 0 if the scale is 0 or NaN.
 template <class Pack>
 struct TokenScale {
   Pack scale, reciprocal, least, most;
