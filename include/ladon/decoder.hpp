@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/capture.hpp>

@@ -47,7 +47,7 @@ constexpr bool quantise_rotated(const Linear<Out, In, O, B>& linear,
                                 std::type_identity_t<MatrixView<std::int8_t, Out, In>> weight,
                                 std::type_identity_t<VectorView<float, Out>> scale) noexcept {
   static_assert(In % detail::rotated_block == 0,
-                "ladon: the number of inputs of a rotated int8 linear is a multiple of 8");
+                "ladon: the number of inputs of a rotated linear map is a multiple of 8");
   return detail::quantise_linear<true>(linear, weight.data, scale.data);
 }
 template <std::size_t Out, std::size_t In, Order O, Bias B>
@@ -55,7 +55,7 @@ constexpr bool quantise_rotated_int4(const Linear<Out, In, O, B>& linear,
                                      std::type_identity_t<MatrixView<std::uint8_t, Out, int4_row_bytes(In)>> weight,
                                      std::type_identity_t<VectorView<float, Out>> scale) noexcept {
   static_assert(In % detail::rotated_block == 0,
-                "ladon: the number of inputs of a rotated int8 linear is a multiple of 8");
+                "ladon: the number of inputs of a rotated linear map is a multiple of 8");
   return detail::quantise_linear<true>(linear, weight.data, scale.data);
 }
 

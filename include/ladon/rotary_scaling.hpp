@@ -115,7 +115,9 @@ constexpr RotaryTable<Positions, Width> rotary_table(const RotaryScaling& scalin
 
 // Fills the table for an image of `rows` x `columns` patches, row by row, as DINOv3 rotates them (Pairing::halves). The
 // first half of the pairs rotates by the patch's row, the other half by its column:
-//     angle = 2 pi * centre * base^(-4 pair / Width)    `pair` counts from 0 in each half; -1 < centre < 1
+//     angle = 2 pi * centre * base^(-4 pair / Width)    `pair` counts from 0 in each half
+//
+// `centre` is the middle of the patch's row or column, if the image extends from -1 to 1.
 //
 // The patches follow `prefix` tokens, such as the class token. These tokens, and positions behind the image, are not
 // rotated. Precondition: the table has `prefix` + `rows` * `columns` positions or more.

@@ -112,7 +112,7 @@ struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated, WeightBits>> {
       "weights of any order");
   static_assert(In <= detail::most_int8_features, "ladon: an int8 linear has at most 65,536 inputs");
   static_assert(!Rotated || In % detail::rotated_block == 0,
-                "ladon: the number of inputs of a rotated int8 linear is a multiple of 8");
+                "ladon: the number of inputs of a rotated linear map is a multiple of 8");
   static constexpr bool rotated = Rotated;
   static constexpr std::size_t inputs = In;
   static constexpr int weight_bits = WeightBits;
@@ -308,8 +308,8 @@ struct PerProjection {
   };
 };
 
-// Hugging Face's BERT, and PyTorch's MultiheadAttention with kdim or vdim. There, the biases of query_proj, key_proj
-// and value_proj are parts of one tensor.
+// Hugging Face's BERT, and PyTorch's MultiheadAttention with kdim or vdim. In PyTorch, the biases of query_proj,
+// key_proj and value_proj are parts of one tensor, in_proj_bias.
 using SeparateQKV = Layout<PerProjection<Order::out_in>>;
 
 // Keras: (model, heads, width) for queries, keys and values, and (heads, width, model) for the output.

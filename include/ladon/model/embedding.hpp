@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <ladon/bfloat16.hpp>
 #include <ladon/checks.hpp>

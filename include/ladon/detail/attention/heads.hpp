@@ -69,7 +69,8 @@ struct BoundQueries {
 template <class BoundMask>
 BoundQueries(BoundMask, std::ptrdiff_t) -> BoundQueries<BoundMask>;
 
-// Whether attention computes with bfloat16 pairs (operands.hpp). A cache and a single query need floats.
+// Whether attention without a cache computes with bfloat16 pairs (operands.hpp). Attention to a cache, and that of a
+// single query, computes with floats.
 template <Shape S, class Precision, class Vectors>
 inline constexpr bool attends_in_pairs = Vectors::attends_in_pairs && !std::is_same_v<Precision, precision::Float32> &&
                                          ShapeLayout<S, Vectors>::queries.width() > 1 &&
@@ -234,7 +235,7 @@ struct MultiHeadSteps {
                                               StoreProjected<k.width()>{out + first * out_stride, out_stride});
         });
   }
-  // `normed`: the weights and the number of the head if each head has a norm, otherwise nothing.
+  // `normed` is for norm_keys: if each head has a norm, the weights of the attention and the number of the key head.
   template <class W, class Context, class Data>
   static constexpr void project_keys(const W& w, Context context, std::size_t active, const Data& position, float* out,
                                      const auto&... normed) noexcept {

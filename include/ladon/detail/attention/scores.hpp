@@ -157,7 +157,8 @@ struct ScoreTile {
 // 7% less time (Zen 5).
 inline constexpr std::size_t last_rows = 4;
 
-// Computes the products [keys][queries] of all queries and a panel of keys, K [keys][head width / 2].
+// Computes the products [keys][queries] of all queries and a panel of keys in the matrix unit. Keys are rows of pairs,
+// K [keys][head width / 2] (operands.hpp).
 template <class Form>
 LADON_INLINE const float* products_in_unit(const float* keys, const float* query, float* products) noexcept {
   using Block = UnitBlock<typename Form::Unit, 2, Form::packs, Form::Pack::lanes>;

@@ -83,7 +83,8 @@ inline void print_number(std::ptrdiff_t number) noexcept {
   print(first);
 }
 
-// Prints the place of the call, or of the check if `caller` is unknown, and aborts.
+// Prints the place of `caller`, the message, the values and the place of the check, and aborts. If `caller` is unknown,
+// the place of the check comes first.
 [[noreturn]] LADON_NOINLINE inline void broken_precondition(const char* file, unsigned line, const char* message,
                                                             Caller caller = {},
                                                             std::initializer_list<Value> values = {}) noexcept {

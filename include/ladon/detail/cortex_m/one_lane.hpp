@@ -22,7 +22,8 @@
 
 namespace LADON_NAMESPACE::detail::cortex_m::one_lane {
 
-// For each of four tokens: 1 / scale, and 32767 - (the token's largest q) in both halves of a word.
+// For each of four tokens: 1 / scale, and `limit`, which has 32767 - (the token's largest q) in both halves of a word.
+// Adding `limit` with saturation, and subtracting it again, limits q.
 struct Quantisation {
   float reciprocal[4];
   float rounding = vec::round_to_low_bits;

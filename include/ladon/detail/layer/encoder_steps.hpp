@@ -120,8 +120,8 @@ struct Sublayers {
       return next;
     }
   }
-  // Returns the SublayerEnd of a sublayer, or norm_between if changes_output is false. The result is one object,
-  // because each argument, even an empty one, takes a register (the ABI of Arm).
+  // Returns the SublayerEnd of a sublayer, or norm_between if changes_output is false. Callers pass this one object
+  // on, because each argument, even an empty one, takes a register (the ABI of Arm).
   template <class Norm, class Next, class OutputNorm, class Scale>
   static constexpr decltype(auto) end_of(const Norm& norm, const Next& next, const OutputNorm& output_norm,
                                          const Scale& scale, auto& scratch) noexcept {
@@ -136,10 +136,10 @@ struct Sublayers {
     }
   }
 
-  // Calls run<P, Packs>(first, count) for the panels of `share`, at most `Most` at a time. If half of the packs of the
-  // last active panel have no token, and the inputs support it (finds_half_panels), a call for other panels includes
-  // this panel, which then needs no separate read of the weights. HiddenInput is the type of the memory of hidden
-  // features, if `run` multiplies them.
+  // Calls run<P, Packs>(first, count) for the panels of `share`, at most `Most` at a time. A last panel whose second
+  // half has no token gets a call of its own, unless all inputs support half panels (finds_half_panels): it then shares
+  // a call, and so a read of the weights. HiddenInput is the type of the memory of hidden features, if `run` multiplies
+  // them.
   template <std::size_t Most, class... HiddenInput, class CallShare, class F>
   static LADON_INLINE constexpr void for_all(std::size_t active, CallShare share, F run) noexcept {
     constexpr bool halves = halves_apart<t, decltype(Shared::input), HiddenInput...>;

@@ -167,8 +167,8 @@ LADON_INLINE constexpr RowsOfPanel rows_of_tokens(std::size_t tokens) noexcept {
   if constexpr (may_have_token_rows<Simd, P, Element, Features>) {
     using Form = TokenRowForm<Simd, P, Element, Features>;
     constexpr bool quads = Quads && Form::most_quads > 0;
-    // If one_tile is true, more tokens than one tile of rows holds become quads. If there are too many for quads, they
-    // stay in lanes, which are then faster than rows.
+    // If one_tile is true, at most as many tokens as one tile holds become rows. More tokens become quads, or stay in
+    // lanes if `are_quads` or `most_quads` forbids quads.
     constexpr std::size_t tile = Simd::template row_tile_tokens<Element>;
     constexpr bool one_tile = quads && tile < Form::most_tokens && Simd::template are_quads<Element>(tile + 3);
     constexpr std::size_t most = one_tile ? tile : Form::most_tokens;

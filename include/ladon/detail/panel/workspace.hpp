@@ -53,7 +53,7 @@ struct RowScratch {
   Panels<L::queries.width(), L::block, L::queries> scores;
 };
 
-// For attention without projections. `out` has one panel of queries.
+// For attention without projections. `out` is for the outputs of one panel of queries.
 template <Shape S, class Vectors, bool ReadsRows>
 struct AttentionWorkspace {
   using L = detail::ShapeLayout<S, Vectors>;

@@ -45,6 +45,7 @@ struct Epilogue {
   // the epilogue through memory (Helium).
   LADON_INLINE constexpr decltype(auto) without_later_transform() const noexcept {
     if constexpr (transforms_later) {
+      static_assert(C == Combine::replace);
       return Epilogue<Width, Unchanged>{out, panel_stride};
     } else {
       return (*this);

@@ -52,8 +52,8 @@ struct RowProduct {
     LADON_NO_UNIQUE_ADDRESS Out out;
   };
 
-  // Computes the rows `y` [active][outputs]. gather.operator()<Pack, P>(g, tokens, panels) returns the input of group
-  // g, panels [panels][inputs][width]. `gather` may write the input to `panels`.
+  // Computes the rows `y` [active][outputs]. gather.operator()<Pack, P>(g, tokens, memory) returns a pointer to the
+  // input of group g, [panels][inputs][width]: `memory`, where it has written the input, or the caller's row.
   static constexpr void run(auto gather, const auto& weights, std::size_t active, float* y,
                             Workspace& workspace) noexcept {
     if (active == 0) return;

@@ -69,7 +69,7 @@ struct PrefetchAhead {
   Matrix rows;
   std::size_t inner;
 
-  // What to prefetch for the line of feature k.
+  // The addresses to prefetch while the tile reads one cache line of each row.
   struct Line {
     const Element *distant, *nearest;
     Matrix next;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of a weight matrix and a few tokens that lie in rows or quads (detail/panel/token_rows.hpp). Lanes hold
-// features, so no lane is idle, whatever the number of tokens is. The parts of a product:
+// features, so no lane is idle because tokens are few. The last quad may lack tokens. The parts of a product:
 //     tile     up to row_tile_tokens tokens and 4 rows of W, or all quads and several rows of W. Sums stay in
 //              registers, and their lanes are added last
-//     block    rows of W whose sums become lanes of a panel together: as many as a register has lanes, or 48 with quads
+//     block    rows of W whose sums are written to the panel together: as many as a register has lanes, or 48 with
+//     quads
 //
 // Integer sums are exact, so int8 results equal those of panels. W is read in place.
 #pragma once

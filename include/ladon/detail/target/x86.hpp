@@ -77,8 +77,8 @@ struct Avx512 : X86 {
   template <class Element>
   static constexpr std::size_t most_rows_beyond_pack = std::is_same_v<Element, std::int16_t> ? 0 : unlimited;
   // With quads, MiniLM takes 0.74 (int8) and 0.80 (float32) of the time with 12 tokens, and 0.86 (int8) with 24 tokens,
-  // on Emerald Rapids. bfloat16 was measured only on this processor, whose vdpbf16ps is slow, so the last bfloat16 quad
-  // lacks at most one token.
+  // on Emerald Rapids. bfloat16 was measured only there, where vdpbf16ps is slow: an empty place costs as much as a
+  // token, so the last bfloat16 quad lacks at most one token.
   template <class Element>
   static constexpr bool are_quads(std::size_t tokens) noexcept {
     constexpr bool is_int8 = std::is_integral_v<Element>, is_float = std::is_same_v<Element, float>;

@@ -46,7 +46,7 @@ struct Arm64Dot {
 };
 
 #if LADON_ARM_DOT
-// SDOT multiplies four signed features by four signed weights. USDOT differs only in its unsigned features.
+// SDOT multiplies four signed features by four signed weights.
 template <>
 struct TupleDot<std::int8_t, XsimdPack<4>> : Arm64Dot<4, IntegerSums<XsimdPack<4>>, int8x16_t> {
   static LADON_INLINE Features load(const std::int8_t* panel) noexcept { return vld1q_s8(panel); }

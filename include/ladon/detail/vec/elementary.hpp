@@ -102,7 +102,7 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   const Pack magic = Pack::broadcast(c[0]), smallest = Pack::broadcast(c[1]);
   Pack t[N], p[N];
   LADON_UNROLLED_FOR(i, N) x[i] = maximum(smallest, x[i]);
-  LADON_UNROLLED_FOR(i, N) t[i] = in_order(x[i] + magic);  // n = -127: the low byte is 0, so 2^n becomes 0
+  LADON_UNROLLED_FOR(i, N) t[i] = in_order(x[i] + magic);  // low byte: n + 127; 0 makes 2^n 0
   LADON_UNROLLED_FOR(i, N) p[i] = in_order(t[i] - magic);
   LADON_UNROLLED_FOR(i, N) x[i] = x[i] - p[i];
   polynomials(exp2_fraction, x, p);

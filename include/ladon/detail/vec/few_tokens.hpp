@@ -52,13 +52,6 @@ struct Fold<XsimdPack<N>, Steps> {
     }
   }
 
-  // Returns `half` in the first lanes of a whole register. The other lanes are 0.
-  static LADON_INLINE Pack with_zeros(const XsimdPack<tokens>& half) noexcept
-    requires(N == 16 && Steps == 2)
-  {
-    return Pack(_mm512_zextps256_ps512(half.batch));
-  }
-
  private:
   // Transposes a row-major matrix of Rows rows and N / Rows columns.
   template <std::size_t Rows>

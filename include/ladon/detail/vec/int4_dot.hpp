@@ -109,7 +109,7 @@ struct Int4Dot<Element, XsimdPack<8>> {
       return IntegerRegister<4>::load(features);
     }
   }
-  // Size is the number of features in the step, and `first` the number of the register's first feature.
+  // Multiplies `weights` by the features of a step from number `first` on. Size is the number of features in the step.
   template <std::size_t Size>
   static LADON_INLINE void add_products(Sums& sum, const Element* x, std::size_t first, __m256i weights) noexcept {
     const auto* const bytes = reinterpret_cast<const std::uint8_t*>(x) + first;

@@ -195,7 +195,8 @@ struct XsimdPack {
 #endif
     return Mask(value);
   }
-  // Without mask registers, lane i is 1 with bit i of `bits` in its significand. If the bit is set, the lane exceeds 1.
+  // Without mask registers, bit i of `bits` is put into the significand of 1.0f in lane i, which then exceeds 1 if the
+  // bit is set.
   static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
 #if defined(__AVX512F__)
     if constexpr (N == 16) return Mask(static_cast<__mmask16>(bits));
