@@ -45,9 +45,26 @@ const until = (condition, seconds = 30) => `
 const contents = {
   Dates: `return document.body.innerText.includes("2024-02-03")`,
   Sentences: `return document.querySelector("#example-ranking li")`,
-  Words: `return [...document.querySelectorAll("#keyword-tools, #keyword-fetch")].some((one) => one.checkVisibility())`,
+  Words: `const [fetch, tools, recordings, answer] = ["fetch", "tools", "recordings", "answer"].map((id) => document.querySelector("#keyword-" + id));
+    return fetch.checkVisibility() || (tools.checkVisibility() && (recordings.hidden || answer.textContent !== ""))`,
   Benchmark: `return document.querySelectorAll("#benchmark-table .bar").length > 20`,
 };
+
+/** The buttons whose text has a contrast ratio (WCAG 2.2) below 3 to its background. */
+const unreadable = `
+  const context = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const luminance = (colour) => {
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...context.getImageData(0, 0, 1, 1).data].map((c) => (c <= 10 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+    return 0.05 + 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  return [...document.querySelectorAll("button")].filter((one) => {
+    const { color, backgroundColor } = getComputedStyle(one);
+    if (/^rgba.*, 0[)]$/.test(backgroundColor)) return false;
+    const ratio = luminance(color) / luminance(backgroundColor);
+    return ratio > 1 / 3 && ratio < 3;
+  }).map((one) => one.textContent.trim()).join();`;
 
 const figures = `[...document.querySelectorAll("#benchmark-table .bar .figure")].map((one) => one.textContent.trim())
   .filter((text) => text && text !== "not in this browser")`;
@@ -81,6 +98,7 @@ async function testPage(driver, url, name) {
   await driver.open(url);
   const tabs = await driver.run(`return [...document.querySelectorAll("[role=tab]")].map((one) => one.textContent.trim());`);
   assert.ok(tabs.length >= 4, `${tabs}`);
+  assert.equal(await driver.run(unreadable), "", "buttons whose text is unreadable");
   for (const tab of tabs) {
     await driver.run(`[...document.querySelectorAll("[role=tab]")].find((one) => one.textContent.trim() === ${JSON.stringify(tab)}).click();`);
     await driver.run(until(contents[tab] ? `${contents[tab]} ? "shown" : false;` : `return "shown";`));
