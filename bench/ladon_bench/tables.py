@@ -239,8 +239,8 @@ def comparison_int8(known):
                  "OpenVINO": ("OpenVINO",)}
     single = [row for row in known["minilm_int8"]["rows"] if len(row["tokens"]) == 1
               and all(one["way"] == minilm_tables.EACH for one in row["contestants"])]
-    named = [(f"{row['kind'].replace('_', ' ')} ({row['tokens']},{row['model']},{row['heads']})", row)
-             for row in known["peers_int8"]["rows"]]
+    named = [(f"{row['kind'].replace('_', ' ')} ({row['tokens']},{row['model']},{row['heads']})"
+              f"{', causal' if row['mask'] == 'causal' else ''}", row) for row in known["peers_int8"]["rows"]]
     named += [(f"MiniLM, {row['tokens'][0]} tokens", row) for row in single]
     rows = []
     for name, row in named:
