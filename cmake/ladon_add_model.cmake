@@ -210,7 +210,6 @@ endmacro()
 
 # Compiles the C functions for each instruction set, and the weights.
 macro(ladon_model_objects)
-  ladon_kernel_check_architectures()
   set(isas default)
   if(DEFINED arg_ARCH)
     set(isas ${arg_ARCH})

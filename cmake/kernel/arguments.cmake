@@ -136,6 +136,10 @@ function(ladon_kernel_check_project)
 CXX)" NOT CMAKE_SCRIPT_MODE_FILE AND NOT CMAKE_CXX_COMPILER_LOADED)
   ladon_kernel_refuse("the headers of Ladon are missing; first write find_package(ladon CONFIG REQUIRED COMPONENTS kernel) or \
 add_subdirectory(ladon)" NOT CMAKE_SCRIPT_MODE_FILE AND NOT TARGET ladon::ladon)
+  # On Apple's systems, a library may have code for several processors. The sizes in its header are those of one of them.
+  list(LENGTH CMAKE_OSX_ARCHITECTURES architectures)
+  ladon_kernel_refuse("CMAKE_OSX_ARCHITECTURES is '${CMAKE_OSX_ARCHITECTURES}'; allowed: one architecture. Build the library for each architecture, and join the archives with lipo -create. Their headers have different sizes"
+    architectures GREATER 1)
 endfunction()
 
 # Checks an argument by the vocabulary. The message has the allowed values as the vocabulary has them, but for a single
@@ -383,17 +387,7 @@ function(ladon_kernel_isas out)
   set(${out} ${isas} PARENT_SCOPE)
 endfunction()
 
-# Stops if a library would have code for several processors of Apple's systems, because the sizes in its header are those
-# of one of them.
-function(ladon_kernel_check_architectures)
-  list(LENGTH CMAKE_OSX_ARCHITECTURES architectures)
-  ladon_kernel_refuse("CMAKE_OSX_ARCHITECTURES is '${CMAKE_OSX_ARCHITECTURES}'; allowed: one architecture. Build the library \
-for each architecture, and join the archives with lipo -create. Their headers have different sizes"
-    architectures GREATER 1)
-endfunction()
-
 function(ladon_kernel_check_build)
-  ladon_kernel_check_architectures()
   ladon_kernel_isas(dispatched)
   math(EXPR rest "${arg_KEY_BLOCK} % 32")
   ladon_kernel_refuse("KEY_BLOCK is ${arg_KEY_BLOCK}; allowed: a multiple of 32" rest)
