@@ -137,7 +137,7 @@ typename Stack::Weights weights_of(const std::vector<Guarded<float>>& tensors, f
   typename Stack::Weights weights;
   const float* const* next = pointers.data();
   for (auto& layer : weights.layers) point_decoder_layer(layer, next, epsilon);
-  if constexpr (requires { weights.norm; }) {
+  if constexpr (requires { weights.norm.weight; }) {
     point(weights.norm, next);
     weights.norm.epsilon = epsilon;
   }

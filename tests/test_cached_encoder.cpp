@@ -33,7 +33,7 @@ typename Encoder::Weights weights_of(const std::vector<Floats>& tensors, float e
     point(layer, next);
     set_epsilon(layer, epsilon);
   }
-  if constexpr (requires { weights.norm; }) {
+  if constexpr (requires { weights.norm.weight; }) {
     point(weights.norm, next);
     weights.norm.epsilon = epsilon;
   }

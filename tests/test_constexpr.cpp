@@ -202,9 +202,12 @@ static_assert(close(decode(), {11, -19}));
 
 #if !LADON_DETERMINISTIC
 // Computes the causal attention of the example at the top, but with bfloat16 weights. All weights, inputs and outputs
-// of the heads are exact as bfloat16. So rounding to bfloat16 does not change y.
+// of the heads are exact as bfloat16. So rounding to bfloat16 does not change y. Only plain arrays multiply bfloat16
+// numbers on every target.
+using NativeVectors = ladon::detail::vec::NativeVectors;
 template <bool MultipliesBFloat16>
-struct BFloat16Target : ladon::detail::vec::NativeVectors {
+struct BFloat16Target : std::conditional_t<MultipliesBFloat16 && !NativeVectors::multiplies_bfloat16,
+                                           ladon::detail::vec::ArrayVectors<4>, NativeVectors> {
   static constexpr bool multiplies_bfloat16 = MultipliesBFloat16;
 };
 template <bool MultipliesBFloat16>

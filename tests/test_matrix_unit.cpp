@@ -36,7 +36,7 @@ void check(const auto& weights, const std::vector<float>& x, std::size_t panels)
   constexpr std::size_t width = layout.width(), most_panels = 3;
   static LinearInput<Precision, Simd, most_panels * width, Features, layout> input;
   input.template convert<Simd, layout, Packs, Features>(x.data(), 0, panels);
-  LanesOf<decltype(input.view(x.data()))> in(input.view(x.data()));
+  typename decltype(input.view(x.data()))::Lanes in(input.view(x.data()));
   REQUIRE(multiplies_in_unit<P, decltype(weights.weight), decltype(in)>);
   std::vector<float> y(panels * width * Rows, -1), expected = y;
   const auto epilogue_to = [](std::vector<float>& to) { return Epilogue<width>{to.data(), width * Rows, {0.5f}}; };

@@ -131,8 +131,8 @@ struct DecoderLayer {
   using MemoryInput = MatrixView<const float, M.memory, shape.model>;
   using Output = MatrixView<float, shape.queries, shape.model>;
 
-  // The phases of a layer (threads.hpp): self-attention, the steps between the attentions, the attention to the memory,
-  // and the remaining steps.
+  // Phase 0 of a call computes the input of the attention (threads.hpp). A layer has four more phases: self-attention,
+  // the steps between the attentions, the attention to the memory, and the remaining steps.
   static constexpr std::size_t layer_phases = 4, phases = 1 + layer_phases;
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<cross, Vectors>(phase);
@@ -244,7 +244,7 @@ struct Decoder : Stack<DecoderLayer<M.one_layer(), Masks, Layout, Score, Positio
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Memory&& scratch,
                             const Options& options = {}, const MapsType& maps = {}) noexcept {
     Layer::expect_run();
-    Base::Steps::run(weights.layers.data(), Base::norm_of(weights), {x.data, y.data, memory.data}, options, scratch,
+    Base::Steps::run(weights.layers.data(), weights.norm, {x.data, y.data, memory.data}, options, scratch,
                      detail::no_caches, Base::captures_of(maps));
   }
 
@@ -262,7 +262,7 @@ struct Decoder : Stack<DecoderLayer<M.one_layer(), Masks, Layout, Score, Positio
     const auto wrap = [&]<class Cache>(Cache& cache, std::size_t i) {
       return detail::DecoderCaches<Cache, typename Layer::MemoryCache>{cache, memory[i]};
     };
-    Base::Steps::run(weights.layers.data(), Base::norm_of(weights), {x.data, y.data}, options, scratch,
+    Base::Steps::run(weights.layers.data(), weights.norm, {x.data, y.data}, options, scratch,
                      detail::caches_of_layers<Layer>(caches, wrap), Base::captures_of(maps), caches, memory);
   }
 

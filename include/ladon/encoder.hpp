@@ -90,7 +90,8 @@ struct EncoderLayer {
   using Input = MatrixView<const float, shape.queries, shape.model>;
   using Output = MatrixView<float, shape.queries, shape.model>;
 
-  // The phases of a layer (threads.hpp): the attention of all heads, and the steps after it.
+  // Phase 0 of a call computes the input of the attention (threads.hpp). A layer has two more phases: the attention of
+  // all heads, and the steps after it.
   static constexpr std::size_t layer_phases = 2, phases = 1 + layer_phases;
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Vectors>(phase);

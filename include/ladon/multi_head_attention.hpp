@@ -172,7 +172,8 @@ struct MultiHeadAttention {
     const auto call = heads_call(weights, options, lengths, workspace.shared, map);
     in_phases(detail::WholeCall{}, {x.data, lengths.queries}, call, y, workspace.shared, [&](auto steps) {
       const detail::BoundQueries bound{options.bind_to(lengths), Options::bottom_right()};
-      steps.template attend_cache<false>(call, bound, cache, workspace.scratch);
+      steps.template attend_cache<false>(call, bound, cache, workspace.scratch, detail::WholeCall{},
+                                         [&](std::size_t) { return cache.values_finite(); });
     });
   }
 
@@ -224,13 +225,14 @@ struct MultiHeadAttention {
 
   static constexpr auto heads_call(const Weights& weights, const Options& options, Lengths lengths, auto& shared,
                                    auto& map) noexcept {
-    const detail::HeadsCall call{
-        weights, options, lengths, shared.input.view(shared.x.data), shared.heads.data, detail::capture<shape>(map)};
-    if constexpr (norms_all) {
-      return detail::with_projections(call, shared);
-    } else {
-      return call;
-    }
+    return detail::HeadsCall{weights,
+                             options,
+                             lengths,
+                             shared.input.view(shared.x.data),
+                             shared.heads.data,
+                             detail::capture<shape>(map),
+                             shared.all_queries.data,
+                             shared.all_keys.data};
   }
   // Converts the rows `x` to panels in phase 0, calls attend(CachedSteps) in every phase, and computes the output
   // projection in phase 2. The output overwrites the tokens in shared.x, which no later step reads.

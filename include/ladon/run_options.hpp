@@ -83,8 +83,8 @@ struct Capture {
 
 // LADON_REJECT_MISTAKES(message, run, "x, y", X, const Workspace&) declares two overloads of `run`
 // (detail/config/errors.hpp). The first overload gives `message` for wrong options, such as a misspelt name: its
-// ellipsis accepts any options. Valid calls prefer the real `run`, which takes the memory without adding const and
-// without a conversion to AnyMemory. The second overload rejects all other calls.
+// ellipsis accepts any options. Valid calls prefer the real `run`: the overloads add const to the memory, or convert it
+// to AnyMemory (detail/panel/call_checks.hpp). The second overload rejects all other calls.
 #define LADON_MISTAKEN_OPTIONS                                                                                         \
   "ladon: an option is unknown or misplaced. The options are {.tokens, .queries, .keys, .mask, .sinks, .position}, "   \
   "in this order; .mask and .position take the members of Data of the mask and of the position encoding, and a table " \

@@ -2,7 +2,9 @@
 // A stack of equal layers, such as Encoder. A stack may have layers of your own, with the members of EncoderLayer
 // (encoder.hpp). Usually such a layer derives from EncoderLayer and replaces `Steps`, which has these members:
 //     input(w, active, shared, share)    computes the input of attention for the first `active` tokens
-//     run(w, call, shared, scratch)      computes the layer in layer_phases phases, from phase call.first on
+//     run(w, call, shared, scratch)      computes the phases of the layer that call.share has, a thread's part of the
+//     call
+//                                        (threads.hpp). The layer's first phase has the number call.first
 //
 // shared.x holds the tokens in panels, [panels][model][width]. tests/test_stack.cpp is an example.
 #pragma once
@@ -11,6 +13,7 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/stack_steps.hpp>
@@ -23,11 +26,7 @@ namespace LADON_NAMESPACE {
 template <std::size_t Layers, class LayerWeights, class Norm, FinalNorm F>
 struct StackWeights {
   std::array<LayerWeights, Layers> layers;
-};
-template <std::size_t Layers, class LayerWeights, class Norm>
-struct StackWeights<Layers, LayerWeights, Norm, FinalNorm::with> {
-  std::array<LayerWeights, Layers> layers;
-  Norm norm;
+  LADON_NO_UNIQUE_ADDRESS std::conditional_t<F == FinalNorm::with, Norm, detail::NoNorm> norm{};
 };
 
 template <class LayerGiven, std::size_t Layers, FinalNorm Final = FinalNorm::without>
@@ -65,7 +64,7 @@ struct Stack {
   static constexpr void run(Input x, const Weights& weights, Output y, Memory&& memory, const Options& options = {},
                             const MapsType& maps = {}) noexcept {
     Layer::expect_run();
-    Steps::run(weights.layers.data(), norm_of(weights), {x.data, y.data}, options, memory, detail::no_caches,
+    Steps::run(weights.layers.data(), weights.norm, {x.data, y.data}, options, memory, detail::no_caches,
                captures_of(maps));
   }
 
@@ -77,7 +76,7 @@ struct Stack {
     detail::expect_room<Layer::shape, typename Options::MaskType, typename Layer::Cache>();
     detail::expect_room_of_kinds<Layer>();
     const auto wrap = []<class Cache>(Cache& cache, std::size_t) { return detail::EncoderCaches<Cache>{cache}; };
-    Steps::run(weights.layers.data(), norm_of(weights), {x.data, y.data}, options, memory,
+    Steps::run(weights.layers.data(), weights.norm, {x.data, y.data}, options, memory,
                detail::caches_of_layers<Layer>(caches, wrap), captures_of(maps), caches);
   }
 
@@ -87,13 +86,6 @@ struct Stack {
                         Caches&, const Weights&, Output, detail::AnyMemory<ExtendShared, ExtendScratch>);
 
  protected:
-  static constexpr decltype(auto) norm_of(const Weights& weights) noexcept {
-    if constexpr (Final == FinalNorm::with) {
-      return (weights.norm);
-    } else {
-      return detail::NoNorm{};
-    }
-  }
   static constexpr auto captures_of(detail::NoCapture none) noexcept {
     return [=](std::size_t) { return Layer::captures(none); };
   }

@@ -103,7 +103,8 @@ struct Linear {
 // weight[r] approximates row r of the product of the float matrix and the rotation matrix.
 //
 // With 4 bits, `int8_weight` may point to int8 weights [Out][In]. They replace `weight` in linear maps that must be
-// more accurate. A product of several tokens then copies int8 rows instead of expanding 4-bit weights.
+// more accurate. A product of several tokens expands 4-bit rows to int8 rows on the stack, and copies rows of
+// `int8_weight` there, too.
 template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits, bool Rotated, int WeightBits>
 struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated, WeightBits>> {
   static_assert(

@@ -89,7 +89,7 @@ struct WeightsReader {
     if constexpr (requires { to.layers; }) {
       for (std::size_t i = 0; i < to.layers.size(); ++i) layer(from.layers[i], to.layers[i], i);
       LADON_STACK_PARTS(LADON_TAKE)
-      if constexpr (requires { to.norm; }) to.norm.epsilon = epsilon;
+      if constexpr (requires { to.norm.weight; }) to.norm.epsilon = epsilon;
     } else if constexpr (requires { to.norm1; }) {
       layer(from, to);
     } else {

@@ -121,7 +121,7 @@ Subject subject_of_decoder() {
     typename Decoder::Weights weights;
     const float* const* next = call.weights;
     for (auto& layer : weights.layers) point_decoder_layer(layer, next, call.epsilon);
-    if constexpr (requires { weights.norm; }) {
+    if constexpr (requires { weights.norm.weight; }) {
       point(weights.norm, next);
       weights.norm.epsilon = call.epsilon;
     }

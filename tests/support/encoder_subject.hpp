@@ -50,7 +50,7 @@ Subject subject_of_encoder() {
     typename Encoder::Weights weights;
     const float* const* next = call.weights;
     point_layers(weights.layers, next, call.epsilon);
-    if constexpr (requires { weights.norm; }) {
+    if constexpr (requires { weights.norm.weight; }) {
       point(weights.norm, next);
       weights.norm.epsilon = call.epsilon;
     }

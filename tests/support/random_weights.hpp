@@ -24,7 +24,7 @@ struct RandomWeights {
     } else {
       point(weights, next);
     }
-    if constexpr (requires { weights.norm; }) point(weights.norm, next);
+    if constexpr (requires { weights.norm.weight; }) point(weights.norm, next);
   }
 };
 

@@ -18,46 +18,40 @@ constexpr std::size_t clamp_key(std::ptrdiff_t key, std::size_t keys) noexcept {
   return static_cast<std::size_t>(key) < keys ? static_cast<std::size_t>(key) : keys;
 }
 
-template <std::size_t Left, std::size_t Right>
-struct BoundWindow : BoundByPosition<BoundWindow<Left, Right>> {
-  static constexpr bool hides_keys = Left != all || Right != all;
-  std::ptrdiff_t offset;
-  std::size_t keys;
+// Query i sees the keys from i + `first` to i + `last`. Without HasFirst or HasLast, this side has no limit.
+template <bool HasFirst, bool HasLast>
+struct BoundWindow : BoundByPosition<BoundWindow<HasFirst, HasLast>> {
+  static constexpr bool hides_keys = HasFirst || HasLast;
+  std::size_t keys;  // how many keys are active
+  std::ptrdiff_t first, last;
 
-  constexpr explicit BoundWindow(std::size_t active_keys, std::ptrdiff_t query_offset = 0) noexcept
-      : offset(query_offset), keys(active_keys) {}
+  constexpr explicit BoundWindow(std::size_t active_keys, std::ptrdiff_t first_key = 0,
+                                 std::ptrdiff_t last_key = 0) noexcept
+      : keys(active_keys), first(first_key), last(last_key) {}
   constexpr KeyRanges key_ranges(Range queries) const noexcept {
-    const std::size_t last = queries.end - 1;
-    return {{first_key(queries.begin), end_key(last)}, Range{first_key(last), keys} & Range{0, end_key(queries.begin)}};
+    const auto seen = [&](std::size_t query) {
+      const auto i = static_cast<std::ptrdiff_t>(query);
+      return Range{HasFirst ? clamp_key(i + first, keys) : 0, HasLast ? clamp_key(i + last + 1, keys) : keys};
+    };
+    const Range by_first = seen(queries.begin), by_last = seen(queries.end - 1);
+    return {{by_first.begin, by_last.end}, Range{by_last.begin, keys} & Range{0, by_first.end}};
   }
   template <class Pack>
   LADON_INLINE constexpr typename Pack::Mask may_see(const Pack& query, std::size_t key) const noexcept {
-    [[maybe_unused]] const auto position = [&](std::ptrdiff_t later) LADON_INLINE_LAMBDA {
-      return Pack::broadcast(static_cast<float>(static_cast<std::ptrdiff_t>(key) - offset + later));
+    [[maybe_unused]] const auto position = [&](std::ptrdiff_t earlier) LADON_INLINE_LAMBDA {
+      return Pack::broadcast(static_cast<float>(static_cast<std::ptrdiff_t>(key) - earlier));
     };
     auto sees = Pack::every_lane(true);
-    if constexpr (Right != all) sees = position(-right) <= query;
-    if constexpr (Left != all) sees = sees & (query <= position(left));
+    if constexpr (HasLast) sees = position(last) <= query;
+    if constexpr (HasFirst) sees = sees & (query <= position(first));
     return sees;
   }
-
- private:
-  static constexpr std::ptrdiff_t left = static_cast<std::ptrdiff_t>(Left), right = static_cast<std::ptrdiff_t>(Right);
-  // The keys that a query sees are first_key <= key < end_key.
-  constexpr std::size_t first_key(std::size_t query) const noexcept {
-    if constexpr (Left == all) return 0;
-    return clamp_key(static_cast<std::ptrdiff_t>(query) + offset - left, keys);
-  }
-  constexpr std::size_t end_key(std::size_t query) const noexcept {
-    if constexpr (Right == all) return keys;
-    return clamp_key(static_cast<std::ptrdiff_t>(query) + offset + right + 1, keys);
-  }
 };
-template <std::size_t Left, std::size_t Right>
-inline constexpr bool ends_within_panels<BoundWindow<Left, Right>> = Right != all;
+template <bool HasFirst, bool HasLast>
+inline constexpr bool ends_within_panels<BoundWindow<HasFirst, HasLast>> = HasLast;
 
 // No mask: every query sees every active key.
-using BoundUnmasked = BoundWindow<all, all>;
+using BoundUnmasked = BoundWindow<false, false>;
 struct Unmasked {
   template <Shape S>
   struct Data {};
@@ -83,7 +77,9 @@ struct Window {
 
   template <Shape S>
   static constexpr auto bind_to(const Placement& placement, const Data<S>& data) noexcept {
-    return BoundWindow<Left, Right>(placement.lengths.keys, resolve_offset(placement, data.offset));
+    constexpr std::ptrdiff_t left{Left == all ? 0 : Left}, right{Right == all ? 0 : Right};
+    const std::ptrdiff_t offset = resolve_offset(placement, data.offset);
+    return BoundWindow<(Left != all), (Right != all)>(placement.lengths.keys, offset - left, offset + right);
   }
 };
 
@@ -122,7 +118,8 @@ struct BoundRing : BoundByPosition<BoundRing<Left>> {
   // Until the ring replaces its first token, slot p holds token p, so the mask is an ordinary window.
   constexpr KeyRanges key_ranges(Range queries) const noexcept {
     if (newest < capacity) {
-      return BoundWindow<Left, 0>(newest + 1, static_cast<std::ptrdiff_t>(past)).key_ranges(queries);
+      const auto last = static_cast<std::ptrdiff_t>(past);
+      return BoundWindow<true, true>(newest + 1, last - std::ptrdiff_t{Left}, last).key_ranges(queries);
     }
     const bool shows_every_slot = queries.end - queries.begin == 1 && Left + 1 >= capacity;
     return {{0, capacity}, {0, shows_every_slot ? capacity : 0}};

@@ -6,6 +6,7 @@
 
 #include <ladon/detail/config/quiet_begin.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -108,26 +109,6 @@ class Sampler {
     }
   };
 
-  // Moves heap[root] down, until it is before its children.
-  static constexpr void sift(std::int32_t* heap, std::size_t root, std::size_t count, auto before) noexcept {
-    for (std::size_t child = 0; (child = 2 * root + 1) < count; root = child) {
-      if (child + 1 < count && before(heap[child + 1], heap[child])) ++child;
-      if (!before(heap[child], heap[root])) return;
-      exchange(heap[root], heap[child]);
-    }
-  }
-  static constexpr void make_heap(std::int32_t* heap, std::size_t count, auto before) noexcept {
-    for (std::size_t i = count / 2; i > 0; --i) sift(heap, i - 1, count, before);
-  }
-  static constexpr void pop(std::int32_t* heap, std::size_t count, auto before) noexcept {
-    exchange(heap[0], heap[count - 1]);
-    sift(heap, 0, count - 1, before);
-  }
-  static constexpr void exchange(std::int32_t& a, std::int32_t& b) noexcept {
-    const std::int32_t old = a;
-    a = b, b = old;
-  }
-
   // Computes the weights of all tokens, or of the top_k likeliest. Returns their sum.
   constexpr double weigh(const float* logits, float largest, float divisor) noexcept {
     if (sampling_.top_k > 0 && sampling_.top_k < Vocabulary) {
@@ -150,38 +131,37 @@ class Sampler {
   // Stores the tokens of the `limit` largest logits, in descending order. As soon as the loop has stored `limit`
   // tokens, tokens_[0] has the smallest of their logits.
   constexpr void take_largest(const float* logits, std::size_t limit) noexcept {
-    const auto rarer = [before = Likelier{logits}](std::int32_t a, std::int32_t b) { return before(b, a); };
-    count_ = 0;
-    for (std::size_t i = 0; i < Vocabulary; ++i) {
-      if (count_ == limit) {
-        if (!(logits[i] > logits[tokens_[0]])) continue;
-        tokens_[0] = static_cast<std::int32_t>(i);
-        sift(tokens_, 0, count_, rarer);
-      } else if (logits[i] > -std::numeric_limits<float>::infinity()) {
-        tokens_[count_++] = static_cast<std::int32_t>(i);
-        if (count_ == limit) make_heap(tokens_, count_, rarer);
-      }
+    const Likelier before{logits};
+    std::size_t i = count_ = 0;
+    for (; i < Vocabulary && count_ < limit; ++i) {
+      if (logits[i] > -std::numeric_limits<float>::infinity()) tokens_[count_++] = static_cast<std::int32_t>(i);
     }
-    if (count_ < limit) make_heap(tokens_, count_, rarer);
-    for (std::size_t rest = count_; rest > 1; --rest) pop(tokens_, rest, rarer);
+    std::make_heap(tokens_, tokens_ + count_, before);
+    for (; i < Vocabulary; ++i) {
+      if (!(logits[i] > logits[tokens_[0]])) continue;
+      std::pop_heap(tokens_, tokens_ + limit, before);
+      tokens_[limit - 1] = static_cast<std::int32_t>(i);
+      std::push_heap(tokens_, tokens_ + limit, before);
+    }
+    std::sort_heap(tokens_, tokens_ + count_, before);
   }
 
   // First removes rare tokens, whose weights sum to less than (1 - top_p) * `sum`. Then keeps tokens from the likeliest
   // on, until their weights sum to top_p * `sum`. Returns the sum of the kept weights.
   constexpr double take_likeliest(const float* logits, double sum, double top_p) noexcept {
     const double share = (1 - top_p) * sum / Vocabulary, rare = share < 1 ? share : 1;  // the largest weight is 1
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < count_; ++i) {
-      if (weight_of(i) >= rare) tokens_[count++] = tokens_[i];
-    }
-    make_heap(tokens_, count, Likelier{logits});
+    const auto weight = [&](std::int32_t token) { return static_cast<double>(weights_[token]); };
+    const auto end = std::remove_if(tokens_, tokens_ + count_, [&](std::int32_t t) { return !(weight(t) >= rare); });
+    const auto rarer = [likelier = Likelier{logits}](std::int32_t a, std::int32_t b) { return likelier(b, a); };
+    std::make_heap(tokens_, end, rarer);
     double kept = 0;
-    count_ = 0;
+    auto rest = end;
     do {
-      pop(tokens_, count - count_, Likelier{logits});
-      kept += weight_of(count - ++count_);
-    } while (count_ < count && kept < top_p * sum);
-    for (std::size_t i = 0; i < count_ && i < count / 2; ++i) exchange(tokens_[i], tokens_[count - 1 - i]);
+      std::pop_heap(tokens_, rest, rarer);
+      kept += weight(*--rest);
+    } while (rest != tokens_ && kept < top_p * sum);
+    count_ = static_cast<std::size_t>(end - rest);
+    std::reverse(tokens_, end);
     return kept;
   }
 

@@ -19,8 +19,8 @@ namespace LADON_NAMESPACE {
 
 // `Layers` is an Encoder with the weights of `Stack`, for fewer tokens. It exists only if it computes the same result:
 // `Stack` has no types of the caller, no mask, sinks or layer_bias, and no scale by the number of tokens. It does not
-// exist in deterministic builds, nor for bfloat16 weights that are converted to floats. There, `Stack` is faster,
-// because it computes few tokens as rows (detail/panel/token_rows.hpp).
+// exist in deterministic builds. Nor does it exist for bfloat16 weights that are converted to floats: with these,
+// `Stack` is faster, because it computes few tokens as rows (detail/panel/token_rows.hpp).
 template <class Stack>
 struct ShortTexts {
   static constexpr bool converts_weights =

@@ -74,14 +74,8 @@ struct CaptureRows {
     SingleQuerySoftmax<Score, Pack> softmax(Pack::broadcast(largest));
     const std::size_t whole = keys / lanes * lanes;
     softmax.template exponentials<false, 256 * lanes>(row, whole);
-    if (whole != keys) {
-      float rest[lanes];
-      for (std::size_t i = 0; i < lanes; ++i) {
-        rest[i] = whole + i < keys ? row[whole + i] : -std::numeric_limits<float>::infinity();
-      }
-      softmax.template exponentials<false, 256 * lanes>(rest, lanes);
-      for (std::size_t i = 0; whole + i < keys; ++i) row[whole + i] = rest[i];
-    }
+    for (std::size_t k = whole; k < keys; ++k)
+      row[k] = exp2_of_nonpositive(vec::ArrayPack<1>{row[k] - softmax.shift}).lane[0];
     return sum_of<Score>(row, keys, largest).reciprocal_sum(sink);
   }
   // Sums the weights of a row, in an order that does not depend on the number of lanes.

@@ -82,31 +82,25 @@ struct FewQueries {
   // Returns the scores of `count` keys. The other lanes are -inf.
   template <class Function>
   static LADON_KERNEL constexpr Pack score_keys(const float* query, const float* keys, std::size_t count) noexcept {
-    Pack sum[lanes];
-    LADON_UNROLLED_FOR(r, lanes) sum[r] = Pack::broadcast(0.0f);
-    if (count == lanes) {
+    // Returns the scores of the rows row(0), row(1), ..
+    const auto scores = [&](auto row) LADON_INLINE_LAMBDA {
+      Pack sum[lanes];
+      LADON_UNROLLED_FOR(r, lanes) sum[r] = Pack::broadcast(0.0f);
       for (std::size_t i = 0; i < head_width / lanes * lanes; i += lanes) {
         const Pack x = Pack::load(query + i);
-        LADON_UNROLLED_FOR(r, lanes) sum[r] = fma(x, Pack::load(keys + r * head_width + i), sum[r]);
+        LADON_UNROLLED_FOR(r, lanes) sum[r] = fma(x, Pack::load(keys + row(r) * head_width + i), sum[r]);
       }
       if constexpr (head_width % lanes != 0) {
         constexpr std::size_t i = head_width / lanes * lanes, rest = head_width % lanes;
         const Pack x = Pack::load_partial(query + i, rest);
-        LADON_UNROLLED_FOR(r, lanes) sum[r] = fma(x, Pack::load_partial(keys + r * head_width + i, rest), sum[r]);
+        LADON_UNROLLED_FOR(r, lanes) sum[r] = fma(x, Pack::load_partial(keys + row(r) * head_width + i, rest), sum[r]);
       }
       return Function::exponent(Pack::add_rows(sum));
-    }
-    float score[lanes];
-    for (std::size_t r = 0; r < count; ++r) {
-      for (std::size_t i = 0; i < head_width; i += lanes) {
-        const std::size_t features = head_width - i < lanes ? head_width - i : lanes;
-        sum[r] = fma(Pack::load_partial(query + i, features), Pack::load_partial(keys + r * head_width + i, features),
-                     sum[r]);
-      }
-    }
-    Function::exponent(Pack::add_rows(sum)).store(score);
-    for (std::size_t r = count; r < lanes; ++r) score[r] = -std::numeric_limits<float>::infinity();
-    return Pack::load(score);
+    };
+    if (count == lanes) return scores([](std::size_t r) { return r; });
+    return blend(Pack::lane_index() < Pack::broadcast(static_cast<float>(count)),
+                 scores([=](std::size_t r) { return r < count ? r : count - 1; }),
+                 Pack::broadcast(-std::numeric_limits<float>::infinity()));
   }
 
   // Masks the scores of one query, and replaces them by weights. If the mask hides keys, hidden keys get the weight -1.

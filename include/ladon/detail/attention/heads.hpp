@@ -38,27 +38,12 @@ struct HeadsCall {
   Input x;               // the tokens that queries are projected from: a view of detail/panel/product_input.hpp
   float* heads;          // [panels][concat width][queries of a panel]: the result, O^T of every head
   CaptureOf capture_of;  // capture_of(head, queries) returns a capture (detail/attention/capture.hpp)
+  // Projected queries and keys, after a norm over all heads: [panels][heads * head width][width].
+  float *queries = nullptr, *keys = nullptr;
 };
-template <class Weights, class Options, class Input, class CaptureOf>
-HeadsCall(const Weights&, const Options&, Lengths, Input, float*, CaptureOf)
+template <class Weights, class Options, class Input, class CaptureOf, class... Projected>
+HeadsCall(const Weights&, const Options&, Lengths, Input, float*, CaptureOf, Projected...)
     -> HeadsCall<Weights, Options, Input, CaptureOf>;
-
-// A call with projected queries and keys, after a norm over all heads: [panels][heads * head width][width].
-template <class Call>
-struct CallWithProjections : Call {
-  float* queries;
-  float* keys;
-};
-template <class Call>
-constexpr decltype(auto) with_projections(const Call& call, auto& shared) noexcept {
-  if constexpr (requires { shared.context_keys.data; }) {
-    return CallWithProjections<Call>{call, shared.all_queries.data, shared.context_keys.data};
-  } else if constexpr (requires { shared.all_queries.data; }) {
-    return CallWithProjections<Call>{call, shared.all_queries.data, shared.all_keys.data};
-  } else {
-    return (call);
-  }
-}
 
 // The mask of a call, and the position of query 0 among the keys.
 template <class BoundMask>
@@ -92,13 +77,6 @@ struct MultiHeadSteps {
   static constexpr bool norms_all = Norms::all, norms_heads = Norms::heads;
   // A norm would undo the scale of the queries, so they are scaled after their norm.
   static constexpr float projection_scale = norms_all || norms_heads ? 1.0f : query_scale;
-  // Whether attend_all_heads projects the queries of all heads in one product. The queries lie in the array of the
-  // heads, where the output of a head later overwrites them. Therefore head_width must equal value_width, and all keys
-  // must fit into one key block: a second block would read overwritten queries.
-  static constexpr bool joins_queries = target::Current::joins_queries && shape.heads > 1 &&
-                                        (Weights::heads_adjacent) && (shape.head_width == shape.value_width) &&
-                                        (shape.keys <= L::block) && !is_single_token<Simd, q> && !norms_all;
-
   // Whether attend_head projects the queries of all panels before it attends. If each pass over int8 weights prepares
   // the weights (prepares_weights), this order needs one pass for all panels, not one for each. The queries lie in the
   // memory of the head's output, so head_width must equal value_width.
@@ -111,9 +89,6 @@ struct MultiHeadSteps {
                                         shape.head_width <= block_floats::most_width &&
                                         block_floats::has_words<shape.head_width> &&
                                         block_floats::has_words<shape.value_width>;
-
-  // How many query heads attend_heads computes together. If 1, attend_head computes one head after another.
-  static constexpr std::size_t heads_together = is_single_token<Simd, q> ? L::heads_together : 1;
 
   static constexpr bool uses_pairs = attends_in_pairs<shape, typename Weights::Precision, Vectors>;
 
@@ -151,13 +126,6 @@ struct MultiHeadSteps {
   template <class Call, class Context, class CallShare = WholeCall>
   static constexpr void attend_all_heads(const Call& call, Context context, HeadScratch<shape, Vectors>& scratch,
                                          CallShare share = {}) noexcept {
-    constexpr bool projected = joins_queries && CallShare::whole;
-    if constexpr (projected) {
-      for_panels<q, last_q, shape.queries>(call.lengths.queries,
-                                           [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-                                             project_queries<P, Packs, shape.query_rows()>(call, 0, first, count);
-                                           });
-    }
     const BoundQueries bound{call.options.bind_to(call.lengths), call.options.bottom_right()};
     const std::size_t active = call.lengths.keys;
     float *const keys = scratch.keys.data, *const values = scratch.values.data;
@@ -165,21 +133,18 @@ struct MultiHeadSteps {
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
       if constexpr (norms_all) {
         Norms::take_keys(call.keys, g, active, keys);
-        if constexpr (Position::rotates)
-          apply_rotary_to_keys<Position, KeyPack, k, shape.keys, shape.head_width>(call.options.position, active, keys);
-      } else if constexpr (norms_heads) {
-        project_keys(call.weights.key(g), context, active, call.options.position, keys, call.weights, g);
       } else {
-        project_keys(call.weights.key(g), context, active, call.options.position, keys);
+        project_context<shape.head_width, shape.key_model>(call.weights.key(g), context, active, keys);
       }
+      finish_keys(call.weights, g, call.options.position, active, keys);
       project_context<shape.value_width, shape.value_model>(call.weights.value(g), context, active, values);
       if constexpr (uses_pairs) {
         const auto rounded = round_keys_and_values<decltype(bound.mask)::hides_keys>(keys, values, active);
-        attend_group<projected>(call, bound, g, rounded, scratch);
+        attend_group<false>(call, bound, g, rounded, scratch);
       } else {
         const bool finite = !bound.mask.hides_keys || all_finite<KeyPack, k.width(), shape.value_width>(values, active);
         const bool words = to_words(keys, values, active);
-        attend_group<projected>(call, bound, g, KeysAndValues<>{keys, values, finite, words}, scratch);
+        attend_group<false>(call, bound, g, KeysAndValues<>{keys, values, finite, words}, scratch);
       }
     }
   }
@@ -187,14 +152,14 @@ struct MultiHeadSteps {
   static constexpr void attend_group(const auto& call, const auto& bound, std::size_t group,
                                      const KeysAndValues<View>& shared, auto& scratch) noexcept {
     [[maybe_unused]] const std::size_t first = group * shape.heads_per_group();
-    if constexpr (heads_together > 1) {
+    if constexpr (is_single_token<Simd, q>) {
       if (call.lengths.queries == 0) return;
-      for_row_tiles<shape.heads_per_group(), heads_together>([&]<std::size_t Heads>(std::size_t h) LADON_INLINE_LAMBDA {
-        attend_heads<Projected, Heads>(call, bound, shared, first + h, scratch);
-      });
+      for_row_tiles<shape.heads_per_group(), L::heads_together>(
+          [&]<std::size_t Heads>(std::size_t h)
+              LADON_INLINE_LAMBDA { attend_heads<Projected, Heads>(call, bound, shared, first + h, scratch); });
     } else {
       for (std::size_t h = first; h < first + shape.heads_per_group(); ++h) {
-        attend_head<Projected>(call, bound, Head<View>{shared, h, {sink_of<Score>(call.options, h)}}, scratch);
+        attend_head(call, bound, Head<View>{shared, h, {sink_of<Score>(call.options, h)}}, scratch);
       }
     }
   }
@@ -235,15 +200,26 @@ struct MultiHeadSteps {
                                               StoreProjected<k.width()>{out + first * out_stride, out_stride});
         });
   }
-  // `normed` is for norm_keys: if each head has a norm, the weights of the attention and the number of the key head.
-  template <class W, class Context, class Data>
-  static constexpr void project_keys(const W& w, Context context, std::size_t active, const Data& position, float* out,
-                                     const auto&... normed) noexcept {
-    project_context<shape.head_width, shape.key_model>(w, context, active, out);
-    if constexpr (Norms::first) Norms::norm_keys(normed..., active, out);
-    if constexpr (Position::rotates)
-      apply_rotary_to_keys<Position, KeyPack, k, shape.keys, shape.head_width>(position, active, out);
-    if constexpr (Norms::last) Norms::norm_keys(normed..., active, out);
+  // Computes the norm and the rotation of a panel of one head. The token in lane 0 has the position `at`.
+  template <bool Queries, PanelLayout P, std::size_t Packs>
+  static LADON_INLINE constexpr void norm_and_rotate(const Weights& w, std::size_t head,
+                                                     const typename Position::Data& position, std::ptrdiff_t at,
+                                                     std::size_t tokens, float* panel) noexcept {
+    if constexpr (Norms::first) Norms::template norm_head<Queries, P, Packs>(w, head, panel);
+    if constexpr (Position::rotates) {
+      apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width()>(position, at, tokens, panel);
+    }
+    if constexpr (Norms::last) Norms::template norm_head<Queries, P, Packs>(w, head, panel);
+  }
+  // Like norm_and_rotate, for all keys of a head: K^T [panels][head width][keys of a panel].
+  static constexpr void finish_keys(const Weights& w, std::size_t head, const typename Position::Data& position,
+                                    std::size_t active, float* keys) noexcept {
+    if constexpr (norms_heads || Position::rotates) {
+      for_each_panel<k, k, shape.keys>(active, [&]<PanelLayout, std::size_t Packs>(std::size_t p, Range tokens) {
+        norm_and_rotate<false, k, Packs>(w, head, position, static_cast<std::ptrdiff_t>(tokens.begin),
+                                         tokens.end - tokens.begin, keys + p * k.width() * shape.head_width);
+      });
+    }
   }
 
   template <class CallShare>
@@ -286,6 +262,7 @@ struct MultiHeadSteps {
   }
 
   // Computes the attention of a single query in Heads query heads, from head `first` on.
+  // Projected: the queries of all heads are in call.heads already.
   template <bool Projected, std::size_t Heads, class View>
   static constexpr void attend_heads(const auto& call, const auto& bound, const KeysAndValues<View>& shared,
                                      std::size_t first, auto& scratch) noexcept {
@@ -297,12 +274,8 @@ struct MultiHeadSteps {
         matmul<Simd, q, 1, shape.head_width, shape.model>(
             call.weights.query(first + h), call.x, 1, Epilogue<1>{query + h * shape.head_width, 0, {projection_scale}});
       }
-      if constexpr (Norms::first) Norms::template norm_query<q, 1>(call, first + h, query + h * shape.head_width);
-      if constexpr (Position::rotates) {
-        apply_rotary<Position, typename Simd::template Pack<q.lanes>, 1, 1>(call.options.position, bound.first_position,
-                                                                            1, query + h * shape.head_width);
-      }
-      if constexpr (Norms::last) Norms::template norm_query<q, 1>(call, first + h, query + h * shape.head_width);
+      norm_and_rotate<true, q, 1>(call.weights, first + h, call.options.position, bound.first_position, 1,
+                                  query + h * shape.head_width);
       heads.sink[h] = sink_of<Score>(call.options, first + h);
     }
     attend_query_block<AttendForm<D, Simd, q, 1, View>>(
@@ -310,51 +283,34 @@ struct MultiHeadSteps {
         call.lengths.keys, bound.mask, call.capture_of);
   }
 
-  template <class Call>
-  static constexpr float* heads_panel(const Call& call, std::size_t p) noexcept {
-    return call.heads + p * shape.concat_width() * q.width();
-  }
-
-  // Projects Rows rows of queries from head `h` on, into the memory that the output of the heads later overwrites.
-  template <PanelLayout P, std::size_t Packs, std::size_t Rows, class Call>
-  static constexpr void project_queries(const Call& call, std::size_t h, std::size_t first,
-                                        std::size_t count) noexcept {
-    float* const out = heads_panel(call, first) + h * shape.head_width * P.width();
-    matmul<Simd, P, Packs, Rows, shape.model>(
-        call.weights.query(h), call.x.template panels_from<shape.model, q.width()>(first), count,
-        Epilogue<P.width()>{out, shape.concat_width() * q.width(), {projection_scale}});
-  }
-
-  // Computes the attention of all active queries in one query head, one query block after another. Projected: the
-  // queries are projected already.
-  template <bool Projected, class View>
+  // Computes the attention of all active queries in one query head, one query block after another.
+  template <class View>
   static constexpr void attend_head(const auto& call, const auto& bound, const Head<View>& head,
                                     auto& scratch) noexcept {
+    constexpr std::size_t heads_stride = shape.concat_width() * q.width();
     const std::size_t h = head.index;
-    float* const own_query = scratch.query.data;
     const auto attend = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-      if constexpr (!Projected && projects_all_panels_first)
-        project_queries<P, Packs, shape.head_width>(call, h, first, count);
+      const auto project = [&](std::size_t p, std::size_t panels, float* to, Reading reading) {
+        matmul<Simd, P, Packs, shape.head_width, shape.model>(
+            call.weights.query(h), call.x.template panels_from<shape.model, q.width()>(p), panels,
+            Epilogue<P.width()>{to, heads_stride, {projection_scale}}, reading);
+      };
+      if constexpr (projects_all_panels_first)
+        project(first, count, call.heads + first * heads_stride + h * shape.head_width * P.width(), Reading::first);
       for (std::size_t p = first; p < first + count; ++p) {
-        float* const out = heads_panel(call, p) + h * shape.value_width * P.width();
-        float* query = Projected ? out : own_query;
-        if constexpr (norms_all)
+        float* const out = call.heads + p * heads_stride + h * shape.value_width * P.width();
+        float* query = scratch.query.data;
+        if constexpr (norms_all) {
           query = call.queries + p * shape.query_rows() * q.width() + h * shape.head_width * P.width();
-        if constexpr (!Projected && projects_all_panels_first) {
+        } else if constexpr (projects_all_panels_first) {
           for (std::size_t i = 0; i < shape.head_width * P.width(); ++i) query[i] = out[i];
-        } else if constexpr (!Projected && !norms_all) {
-          matmul<Simd, P, Packs, shape.head_width, shape.model>(
-              call.weights.query(h), call.x.template panels_from<shape.model, q.width()>(p), 1,
-              Epilogue<P.width()>{query, 0, {projection_scale}}, p == 0 ? Reading::first : Reading::again);
+        } else {
+          project(p, 1, query, p == 0 ? Reading::first : Reading::again);
         }
         const Range queries = tokens_of<q>(p, 1, call.lengths.queries);
-        if constexpr (Norms::first) Norms::template norm_query<P, Packs>(call, h, query);
-        if constexpr (Position::rotates) {
-          apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width()>(
-              call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + bound.first_position,
-              queries.end - queries.begin, query);
-        }
-        if constexpr (Norms::last) Norms::template norm_query<P, Packs>(call, h, query);
+        norm_and_rotate<true, P, Packs>(call.weights, h, call.options.position,
+                                        static_cast<std::ptrdiff_t>(queries.begin) + bound.first_position,
+                                        queries.end - queries.begin, query);
         if constexpr (std::is_same_v<View, PairPanels>) {
           round_features<typename Simd::template Pack<P.lanes>, Packs, P.width(), shape.head_width>(query, 1);
         }

@@ -41,6 +41,11 @@ struct ScoreFunction {
   }
 };
 
+template <Shape S, class Score>
+constexpr void scale_queries(float* panel, std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i) panel[i] *= ScoreFunction<S, Score>::query_scale;
+}
+
 // For captures before the softcap.
 template <class Score>
 struct Uncapped : Score {
@@ -277,19 +282,6 @@ constexpr void apply_rotary(const typename Position::Data& data, std::ptrdiff_t 
       fma(x, sine, y * cosine).store(b);
     }
   }
-}
-
-// Rotates the keys K^T [panels][head width][T.width()] of a head. Key j has the position `data.offset` + j.
-template <class Position, class Pack, PanelLayout T, std::size_t Keys, std::size_t HeadWidth>
-constexpr void apply_rotary_to_keys(const typename Position::Data& data, std::size_t active, float* keys) noexcept {
-  for_panels<T, T, Keys>(active, [&]<PanelLayout, std::size_t Packs>(std::size_t first, std::size_t count) {
-    for (std::size_t p = first; p < first + count; ++p) {
-      const std::size_t begin = p * T.width();
-      const std::size_t tokens = active - begin < T.width() ? active - begin : T.width();
-      apply_rotary<Position, Pack, Packs, T.width()>(data, static_cast<std::ptrdiff_t>(begin), tokens,
-                                                     keys + begin * HeadWidth);
-    }
-  });
 }
 
 }  // namespace LADON_NAMESPACE::detail

@@ -31,33 +31,27 @@ struct QueryKeyNormSteps {
   static constexpr bool all = kind.over == HeadNorm::all, heads = kind.over != HeadNorm::none && !all;
   static constexpr bool first = heads && !kind.after_rotation, last = heads && !first;
 
-  template <PanelLayout P, std::size_t Packs, class AnyNorm>
-  static constexpr void norm_head(const AnyNorm& norm, std::size_t head, float* panel) noexcept {
+  template <bool Queries>
+  static constexpr const auto& norm_of(const Weights& w) noexcept {
+    if constexpr (Queries) {
+      return w.query_norm;
+    } else {
+      return w.key_norm;
+    }
+  }
+  // Computes the norm of one head of queries, which are then scaled, or of keys.
+  template <bool Queries, PanelLayout P, std::size_t Packs>
+  static constexpr void norm_head(const Weights& w, std::size_t head, float* panel) noexcept {
+    const auto& norm = norm_of<Queries>(w);
+    using AnyNorm = std::remove_cvref_t<decltype(norm)>;
     NormOfHead<AnyNorm, shape.head_width> own{norm};
     if constexpr (kind.over == HeadNorm::each_head) {
       own.weight = decltype(own.weight)(norm.weight.data + head * shape.head_width);
       if constexpr (AnyNorm::biased) own.bias = decltype(own.bias)(norm.bias.data + head * shape.head_width);
     }
     normalize<Simd, P, Packs>(panel, own, panel);
+    if constexpr (Queries) scale_queries<shape, typename D::Score>(panel, shape.head_width * P.width());
   }
-  template <PanelLayout P, std::size_t Packs>
-  static constexpr void norm_query(const auto& call, std::size_t head, float* panel) noexcept {
-    norm_head<P, Packs>(call.weights.query_norm, head, panel);
-    scale_queries<P, shape.head_width>(panel);
-  }
-  // Computes the norm of the first `active` keys [panels][head width][keys of a panel] of a head.
-  static constexpr void norm_keys(const Weights& w, std::size_t head, std::size_t active, float* keys) noexcept {
-    for_panels<k, k, shape.keys>(active, [&]<PanelLayout, std::size_t Packs>(std::size_t from, std::size_t count) {
-      for (std::size_t p = from; p < from + count; ++p)
-        norm_head<k, Packs>(w.key_norm, head, keys + p * k.width() * shape.head_width);
-    });
-  }
-  template <PanelLayout P, std::size_t Rows>
-  static constexpr void scale_queries(float* panel) noexcept {
-    constexpr float scale = ScoreFunction<shape, typename D::Score>::query_scale;
-    for (std::size_t i = 0; i < Rows * P.width(); ++i) panel[i] *= scale;
-  }
-
   // Projects the queries or the keys of all heads, and computes their norm over all heads: `out` [panels][heads * head
   // width][width of T].
   template <bool Queries, PanelLayout T = L::queries, PanelLayout Last = L::last_queries,
@@ -89,22 +83,18 @@ struct QueryKeyNormSteps {
     }
     for (std::size_t p = 0; p < count; ++p) {
       float* const panel = out + p * Stride;
-      if constexpr (Queries) {
-        normalize<Simd, P, Packs>(panel, w.query_norm, panel);
-        scale_queries<P, rows>(panel);
-      } else {
-        normalize<Simd, P, Packs>(panel, w.key_norm, panel);
-      }
+      normalize<Simd, P, Packs>(panel, norm_of<Queries>(w), panel);
+      if constexpr (Queries) scale_queries<shape, typename D::Score>(panel, rows * P.width());
     }
   }
   static constexpr void take_keys(const float* from, std::size_t head, std::size_t active, float* keys) noexcept {
-    const auto copy = [&]<PanelLayout P, std::size_t>(std::size_t p, std::size_t) {
+    const auto copy = [&]<PanelLayout P, std::size_t>(std::size_t p, Range) {
       const float* const panel = from + p * shape.key_rows() * k.width() + head * shape.head_width * P.width();
       for (std::size_t i = 0; i < shape.head_width * P.width(); ++i) {
         keys[(p * shape.head_width + i / P.width()) * k.width() + i % P.width()] = panel[i];
       }
     };
-    for_panels<k, L::last_keys, shape.keys, 1>(active, copy);
+    for_each_panel<k, L::last_keys, shape.keys>(active, copy);
   }
 };
 

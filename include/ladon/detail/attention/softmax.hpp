@@ -85,11 +85,8 @@ struct RunningSoftmax {
     constexpr std::size_t v = Packs - 1;
     float* const column = scores + v * Pack::lanes;
     for (std::size_t i = first; i < first + count; ++i) {
-      if constexpr (Pairs) {
-        weights_together<Width, 1, true, 1>(column + 2 * i * Width, column + i * Width, shift_ + v, total + v);
-      } else {
-        exponential(column + i * Width, shift_[v], total[v]);
-      }
+      weights_together<Width, 1, Pairs, 1>(column + (Pairs ? 2 : 1) * i * Width, column + i * Width, shift_ + v,
+                                           total + v);
     }
   }
 

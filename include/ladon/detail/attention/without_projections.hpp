@@ -66,19 +66,17 @@ struct AttentionSteps {
     for (std::size_t g = 0; g < shape.kv_heads; ++g) {
       const Range heads = Range{g * shape.heads_per_group(), (g + 1) * shape.heads_per_group()} & wanted;
       if (!CallShare::whole && heads.begin >= heads.end) continue;
-      if (most_few_queries > 0 && call.lengths.queries <= most_few_queries) {
-        if constexpr (most_few_queries > 0) attend_few_queries(call, g, heads, workspace);
-      } else if constexpr (shape.queries > most_few_queries) {
-        attend_panels(call, g, heads, workspace);
+      if constexpr (most_few_queries > 0) {
+        if (call.lengths.queries <= most_few_queries) {
+          attend_few_queries(call, g, heads, workspace);
+          continue;
+        }
       }
+      if constexpr (shape.queries > most_few_queries) attend_panels(call, g, heads, workspace);
     }
   }
 
  private:
-  static constexpr float* scores_of_few([[maybe_unused]] auto& workspace) noexcept {
-    if constexpr (reads_rows) return workspace.scratch.scores_of_few.data;
-    return nullptr;
-  }
   template <class Call>
   static constexpr typename Few::Rows rows_of(const Call& call, std::size_t g) noexcept {
     return {call.keys + g * shape.keys * shape.head_width, call.values + g * shape.keys * shape.value_width,
@@ -95,14 +93,18 @@ struct AttentionSteps {
       }
     };
     if constexpr (reads_rows) {
-      attend(RowsView{rows.keys}, RowsView{rows.values}, call.mask.hides_keys && all_finite_rows(rows));
+      const auto finite = [&] { return all_finite<KeyPack, all, 1>(rows.values, rows.active * shape.value_width); };
+      attend(RowsView{rows.keys}, RowsView{rows.values}, call.mask.hides_keys && finite());
     } else {
       float *const keys = workspace.scratch.keys.data, *const values = workspace.scratch.values.data;
       to_panels<KeyPack, k, shape.head_width>(rows.keys, rows.active, keys);
       to_panels<KeyPack, k, shape.value_width>(rows.values, rows.active, values);
       if constexpr (Position::rotates) {
-        apply_rotary_to_keys<Position, KeyPack, k, shape.keys, shape.head_width>(call.options.position, rows.active,
-                                                                                 keys);
+        for_each_panel<k, k, shape.keys>(rows.active, [&]<PanelLayout, std::size_t Packs>(std::size_t p, Range tokens) {
+          apply_rotary<Position, KeyPack, Packs, k.width()>(
+              call.options.position, static_cast<std::ptrdiff_t>(tokens.begin), tokens.end - tokens.begin,
+              keys + p * k.width() * shape.head_width);
+        });
       }
       const auto finite = [&] { return all_finite<KeyPack, k.width(), shape.value_width>(values, rows.active); };
       attend(static_cast<const float*>(keys), static_cast<const float*>(values), call.mask.hides_keys && finite());
@@ -126,7 +128,7 @@ struct AttentionSteps {
         scaled[i * shape.head_width + f] = from[f] * ScoreFunction<shape, Score>::query_scale;
       }
     }
-    Few::attend(queries, scaled, rows, call.mask, call.capture_of, scores_of_few(workspace), out);
+    Few::attend(queries, scaled, rows, call.mask, call.capture_of, workspace.scratch.scores_of_few.data, out);
   }
 
   // Computes the queries of `heads` in group `g`, a few at a time.
@@ -151,49 +153,23 @@ struct AttentionSteps {
     const float* const rows = call.queries + head.index * shape.queries * shape.head_width;
     float* const out = call.out + head.index * shape.queries * shape.value_width;
     float* const query = workspace.scratch.query.data;
-    const auto attend = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
+    const auto attend = [&]<PanelLayout P, std::size_t Packs>(std::size_t, Range queries) {
       using Pack = typename Simd::template Pack<P.lanes>;
-      for (std::size_t p = first; p < first + count; ++p) {
-        const Range queries = tokens_of<q>(p, 1, call.lengths.queries);
-        [[maybe_unused]] const std::size_t tokens = queries.end - queries.begin;
-        if constexpr (reads_rows && is_single_token<Simd, P>) {
-          attend_rows<1>(call, rows_of(call, head.index / shape.heads_per_group()), head.index, queries.begin,
-                         workspace);
-        } else {
-          to_panels<Pack, P, shape.head_width>(rows + queries.begin * shape.head_width, tokens, query);
-          scale<Pack, P>(query);
-          if constexpr (Position::rotates) {
-            apply_rotary<Position, Pack, Packs, P.width()>(
-                call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + call.options.bottom_right(), tokens,
-                query);
-          }
-          attend_query_block<AttendForm<D, Simd, P, Packs, View>>(
-              head, {query, queries, workspace.scratch.scores.data, workspace.out.data, nullptr}, call.lengths.keys,
-              call.mask, call.capture_of);
-          from_panels<Pack, P, shape.value_width>(workspace.out.data, tokens, out + queries.begin * shape.value_width);
-        }
+      const std::size_t tokens = queries.end - queries.begin;
+      static_assert(!reads_rows || !is_single_token<Simd, P>, "few queries have other kernels");
+      to_panels<Pack, P, shape.head_width>(rows + queries.begin * shape.head_width, tokens, query);
+      scale_queries<shape, Score>(query, shape.head_width * P.width());
+      if constexpr (Position::rotates) {
+        apply_rotary<Position, Pack, Packs, P.width()>(
+            call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + call.options.bottom_right(), tokens,
+            query);
       }
+      attend_query_block<AttendForm<D, Simd, P, Packs, View>>(
+          head, {query, queries, workspace.scratch.scores.data, workspace.out.data, nullptr}, call.lengths.keys,
+          call.mask, call.capture_of);
+      from_panels<Pack, P, shape.value_width>(workspace.out.data, tokens, out + queries.begin * shape.value_width);
     };
-    for_panels<q, L::last_queries, shape.queries>(call.lengths.queries, attend);
-  }
-  // Returns whether all values are finite: x * 0 is NaN if x is not finite.
-  static constexpr bool all_finite_rows(const typename Few::Rows& rows) noexcept {
-    const std::size_t count = rows.active * shape.value_width;
-    KeyPack zeros = KeyPack::broadcast(0.0f);
-    for (std::size_t i = 0; i < count; i += KeyPack::lanes) {
-      const std::size_t left = count - i;
-      const KeyPack x =
-          left < KeyPack::lanes ? KeyPack::load_partial(rows.values + i, left) : KeyPack::load(rows.values + i);
-      zeros = fma(x, KeyPack::broadcast(0.0f), zeros);
-    }
-    return reduce_add(zeros) == 0.0f;
-  }
-  template <class Pack, PanelLayout P>
-  static constexpr void scale(float* query) noexcept {
-    const Pack factor = Pack::broadcast(ScoreFunction<shape, Score>::query_scale);
-    for (std::size_t i = 0; i < shape.head_width * P.width(); i += Pack::lanes) {
-      (Pack::load(query + i) * factor).store(query + i);
-    }
+    for_each_panel<q, L::last_queries, shape.queries>(call.lengths.queries, attend);
   }
 };
 

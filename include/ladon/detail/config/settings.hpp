@@ -69,7 +69,8 @@
 #define LADON_HAS_SHUFFLE 0
 #endif
 
-// MSVC has no macros for SSE and FMA. There, x86-64 implies SSE2, AVX implies SSE4.1, and AVX2 implies FMA.
+// MSVC has a macro for SSE2 in 32-bit programs only, and none for SSE4.1 and FMA. There, x86-64 implies SSE2, AVX
+// implies SSE4.1, and AVX2 implies FMA.
 #if defined(__SSE2__) || defined(_M_X64) || (defined(_M_IX86_FP) && _M_IX86_FP >= 2)
 #define LADON_SSE2 1
 #else

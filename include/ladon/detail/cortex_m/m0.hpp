@@ -25,8 +25,9 @@ LADON_COLD inline std::int32_t quantised_with_floats(float x, float reciprocal, 
   return vec::quantised_feature(x, reciprocal, most);
 }
 
-// `reciprocal`: the upper 16 bits of the mantissa of 1 / scale. `shift`: 284 - 8 - (the stored exponent of 1 / scale),
-// where 284 is 2 * 127 + 30, and 8 is for units of 1/256.
+// |q| in units of 1/256 is the product of the upper 16 bits of both mantissas, shifted right by `shift` - (the stored
+// exponent of the feature). `reciprocal`: the upper 16 bits of the mantissa of 1 / scale. `shift`: 284 - 8 - (the
+// stored exponent of 1 / scale). 284 is twice the bias 127, plus 30 bits of the fraction of the product.
 struct Quantisation {
   std::uint32_t reciprocal;
   std::int32_t shift;

@@ -48,11 +48,7 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
     }
     if (call.share.has(call.first + 1)) {
       Base::count_tokens(call);
-      if constexpr (changes_output<Layer>) {
-        after_self(w, tokens, shared, call.share, scratch.tokens);
-      } else {
-        after_self(w, tokens, shared, call.share);
-      }
+      after_self(w, tokens, shared, scratch.tokens, call.share);
     }
     if (call.share.has(call.first + 2)) attend_memory(w.cross_attention, call, shared, scratch.memory);
     if (call.share.has(call.first + 3)) after_memory(w, tokens, shared, scratch.tokens, call.share);
@@ -69,7 +65,8 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
     if constexpr (Call::CachesType::cached) {
       const std::ptrdiff_t position = memory_position(call.caches.text.length - lengths.queries);
       const BoundQueries bound{options.bind_to(lengths, position), 0};
-      CrossAttention::template attend_cache<true>(heads, bound, call.caches.memory, scratch, call.share);
+      const auto finite = [&](std::size_t) { return call.caches.memory.values_finite(); };
+      CrossAttention::template attend_cache<true>(heads, bound, call.caches.memory, scratch, call.share, finite);
     } else {
       CrossAttention::attend_all_heads(heads, shared.memory_input.view(shared.memory.data), scratch, call.share);
     }
@@ -81,30 +78,19 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
     return static_cast<std::ptrdiff_t>(token + cross.keys) - static_cast<std::ptrdiff_t>(Layer::shape.keys);
   }
 
-  // Like Sublayers::end_of, without a layer scale. Only layers that change the output of a sublayer pass `scratch`.
   struct NoScale {};
   static constexpr NoScale no_scale{};
-  static constexpr decltype(auto) end_of(const auto& norm, const auto& next, const auto& output_norm,
-                                         auto&... scratch) noexcept {
-    if constexpr (sizeof...(scratch) == 0) {
-      return Sublayers::norm_between(norm, next);
-    } else {
-      return Sublayers::end_of(norm, next, output_norm, no_scale, scratch...);
-    }
-  }
 
-  template <class CallShare, class... Scratch>
-  static constexpr void after_self(const Weights& w, std::size_t active, Shared& shared, CallShare share,
-                                   Scratch&... scratch) noexcept {
+  template <class Scratch, class CallShare>
+  static constexpr void after_self(const Weights& w, std::size_t active, Shared& shared, Scratch& scratch,
+                                   CallShare share) noexcept {
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-      Sublayers::template add_attention<P, Packs>(w.self_attention.output(),
-                                                  end_of(w.norm1, w.norm2, w.output_norm1, scratch...), shared, first,
-                                                  count, active);
+      Sublayers::template add_attention<P, Packs>(
+          w.self_attention.output(), Sublayers::end_of(w.norm1, w.norm2, w.output_norm1, no_scale, scratch), shared,
+          first, count, active);
       Sublayers::template input_of<P, Packs>(shared, first, count, active);
     };
-    constexpr std::size_t panels =
-        sizeof...(scratch) == 0 ? feed_forward_plan<Layer>.panels : (Scratch::panels + ... + 0);
-    Sublayers::template for_all<panels, typename Scratch::HiddenInput...>(active, share, run);
+    Sublayers::template for_all<Scratch::panels>(active, share, run);
   }
 
   template <class Scratch, class CallShare>

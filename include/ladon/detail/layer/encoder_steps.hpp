@@ -54,20 +54,19 @@ struct EncoderScratch {
   using Precision = typename Layer::Precision;
   static constexpr PanelLayout layout = LayerPanels<Layer>::layout;
   static constexpr FeedForwardPlan plan = feed_forward_plan<Layer>;
-  // How many panels of hidden features fit into AttentionScratch::keys, which is free after attention. 0: the memory
-  // does not exist, or the target does not use it.
+  // How many panels of hidden features lie in AttentionScratch::keys after attention. If 0, they have their own memory.
   static constexpr std::size_t panels_in_keys = [] {
     if constexpr (target::Current::hidden_in_keys && requires(AttentionScratch a) { a.keys; }) {
-      return sizeof(AttentionScratch::keys) / (sizeof(float) * plan.chunk * layout.width());
+      constexpr std::size_t fit = sizeof(AttentionScratch::keys) / (sizeof(float) * plan.chunk * layout.width());
+      return fit >= plan.panels ? plan.panels : precision::is_int8<Precision> ? fit : 0;
     }
     return std::size_t(0);
   }();
-  static constexpr bool hidden_in_keys = panels_in_keys >= plan.panels;
-  static constexpr std::size_t panels = [] {
-    constexpr std::size_t most = target::Current::int8_feed_forward_panels;
-    if (!hidden_in_keys || !precision::is_int8<Precision> || most == 1) return plan.panels;
-    return panels_in_keys < most ? panels_in_keys : most;
-  }();
+  static constexpr bool hidden_in_keys = panels_in_keys > 0;
+  static constexpr std::size_t panels = hidden_in_keys ? panels_in_keys
+                                        : target::Current::hidden_in_keys && precision::is_int8<Precision>
+                                            ? 1
+                                            : plan.panels;
   struct Nothing {};
   using Hidden = Panels<layout.width(), panels * plan.chunk, layout>;
 
@@ -331,11 +330,12 @@ struct EncoderSteps {
   static constexpr void attend_self(const AttentionWeights& w, const Options& options, const Call& call, Shared& shared,
                                     Scratch& scratch, Capture capture) noexcept {
     const auto in = shared.input.view(shared.sublayer_input());
-    const HeadsCall heads{w, options, call.lengths.self, in, shared.heads.data, capture};
+    const HeadsCall heads{
+        w, options, call.lengths.self, in, shared.heads.data, capture, shared.all_queries.data, shared.all_keys.data};
     if constexpr (Call::CachesType::cached) {
-      SelfAttention::extend(with_projections(heads, shared), call.caches.text, scratch, call.share);
+      SelfAttention::extend(heads, call.caches.text, scratch, call.share);
     } else {
-      SelfAttention::attend_all_heads(with_projections(heads, shared), in, scratch, call.share);
+      SelfAttention::attend_all_heads(heads, in, scratch, call.share);
     }
   }
   // With several threads, adds the new tokens to the length of the cache after the attention. With one thread, `extend`

@@ -33,7 +33,8 @@ struct FeedForwardPlan {
 
 // Plans how many panels share a read of the weights. float32 and bfloat16 weights: several panels if W1 and W2, counted
 // as float32, exceed target::Current::second_cache_bytes. But one panel if the target has no vectors, the layer has one
-// token, or `sums` would exceed LayerPanels::heads. For int8 weights, EncoderScratch::panels may raise the number.
+// token, or `sums`, which lies in LayerPanels::heads, would not fit. Int8 weights: the panels of
+// int8_feed_forward_tokens or int4_feed_forward_tokens tokens. EncoderScratch::panels may lower the number.
 template <class Layer>
 inline constexpr FeedForwardPlan feed_forward_plan = [] {
   using target::Current;
@@ -120,8 +121,8 @@ struct FeedForward {
   // Computes Count hidden features of every panel, from feature number `first` on.
   template <std::size_t Count, class LayerWeights, class In>
   constexpr void first_linear(const LayerWeights& w, In in, std::size_t first) const noexcept {
-    constexpr bool rounded =
-        is_quantised<In> || std::is_same_v<LanesOf<In>, BFloat16PanelsView>;  // then the second product rounds, too
+    // Whether the second product rounds, too.
+    constexpr bool rounded = is_quantised<In> || std::is_same_v<typename In::Lanes, BFloat16PanelsView>;
     using Activation = Activate<config.activation, rounded>;
     const Epilogue<width, Activation> store_activated{hidden, Count * width, Activation::of(w)};
     if constexpr (activates_later && !config.gated) {

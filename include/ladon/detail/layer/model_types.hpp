@@ -117,7 +117,7 @@ struct DecoderMasksOf {
                             typename detail::MaskOfKind<M.memory_mask>::Type>;
 };
 
-// Type: norm1 and the final norm of a stack. FeedForward: the norm of the feed-forward network.
+// Type: all norms but that of the feed-forward network, FeedForward.
 template <Model M>
 struct NormOf {
   template <NormKind K>
@@ -188,31 +188,6 @@ struct PositionOfKinds {
   using OfStack = std::conditional_t<varies, RotaryOfKinds<Position, M.kinds.count>, Position>;
 };
 
-// Hides the keys that are more than `window` tokens before or after the query.
-struct BoundWindowOfKind : mask::BoundByPosition<BoundWindowOfKind> {
-  static constexpr bool hides_keys = true;
-  std::ptrdiff_t offset, window;
-  std::size_t keys;
-
-  // A `width` of 0 hides no keys: `window` stays 2^26, which no distance exceeds.
-  constexpr BoundWindowOfKind(const mask::Placement& placement, std::size_t width) noexcept
-      : offset(mask::resolve_offset(placement, mask::default_offset)), window(1 << 26), keys(placement.lengths.keys) {
-    if (width != 0 && width < std::size_t(window)) window = static_cast<std::ptrdiff_t>(width);
-  }
-  constexpr mask::KeyRanges key_ranges(Range queries) const noexcept {
-    const auto begin = static_cast<std::ptrdiff_t>(queries.begin) + offset;
-    const auto last = static_cast<std::ptrdiff_t>(queries.end - 1) + offset;
-    return {{mask::clamp_key(begin - window, keys), mask::clamp_key(last + window + 1, keys)},
-            Range{mask::clamp_key(last - window, keys), keys} & Range{0, mask::clamp_key(begin + window + 1, keys)}};
-  }
-  template <class Pack>
-  LADON_INLINE constexpr typename Pack::Mask may_see(const Pack& query, std::size_t key) const noexcept {
-    const Pack distance = query - Pack::broadcast(static_cast<float>(static_cast<std::ptrdiff_t>(key) - offset));
-    const Pack most = Pack::broadcast(static_cast<float>(window));
-    return (distance <= most) & (Pack::broadcast(0.0f) - most <= distance);
-  }
-};
-
 // The options of one layer of a stack. The member `position` hides Options::position.
 template <class Options, class Position, std::size_t RingWindow>
 struct OptionsOfKind : Options {
@@ -221,12 +196,12 @@ struct OptionsOfKind : Options {
   std::size_t window;
 
   constexpr auto bind_to(Lengths lengths, std::ptrdiff_t offset = Options::bottom_right()) const noexcept {
-    const BoundWindowOfKind in_window({lengths, offset}, window);
-    if constexpr (std::is_same_v<typename Options::MaskType, mask::Unmasked>) {
-      return in_window;
-    } else {
-      return mask::BoundBoth{in_window, Options::bind_to(lengths, offset)};
-    }
+    const std::ptrdiff_t own = mask::resolve_offset({lengths, offset}, mask::default_offset);
+    // Hides keys more than `distance` tokens away. No key is 2^26 tokens away, so a window of 0 hides no key.
+    constexpr std::size_t widest = 1 << 26;
+    const auto distance = static_cast<std::ptrdiff_t>(window == 0 || window > widest ? widest : window);
+    const mask::BoundWindow<true, true> in_window(lengths.keys, own - distance, own + distance);
+    return mask::BoundBoth{in_window, Options::bind_to(lengths, offset)};
   }
 };
 
@@ -237,13 +212,8 @@ struct OptionsWithBias : Options {
 
   constexpr auto bind_to(Lengths lengths, std::ptrdiff_t offset = Options::bottom_right()) const noexcept {
     LADON_EXPECTS(attention_bias != nullptr, "ladon: a layer lacks its attention_bias", caller_of(*this));
-    const auto own = Options::bind_to(lengths, offset);
-    const mask::BoundAdditive<true> bias{attention_bias, S.queries, S.keys, lengths.keys};
-    if constexpr (std::is_same_v<decltype(own), const mask::BoundUnmasked>) {
-      return bias;
-    } else {
-      return mask::BoundBoth{own, bias};
-    }
+    return mask::BoundBoth{Options::bind_to(lengths, offset),
+                           mask::BoundAdditive<true>{attention_bias, S.queries, S.keys, lengths.keys}};
   }
 };
 

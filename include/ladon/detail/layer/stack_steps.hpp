@@ -108,34 +108,29 @@ struct StackSteps {
                    {{rows.memory, memory_tokens * shape.model}}},
                   owned..., memory.shared, memory.scratch);
     const auto compute = [&]<class Steps>(Steps, std::size_t i, std::size_t first) LADON_INLINE_LAMBDA {
-      const auto caches = caches_of(i);
-      LayerLengths lengths = cached ? Layer::lengths(options, caches) : last;
-      if (!cached && i + 1 < Layers) lengths.self.queries = lengths.memory.queries = longer;
       const auto& own = Layer::options_of(options, i);
-      const LayerCall call{lengths, own, caches, captures_of(i), share, first};
-      Steps::run(layers[i], call, memory.shared, memory.scratch);
-    };
-    if constexpr (requires { caches_of.ring(0); }) {
-      const auto compute_kind = [&]<class Steps>(Steps steps, std::size_t i, std::size_t first) LADON_INLINE_LAMBDA {
-        if (!caches_of.is_ring(i)) return compute(steps, i, first);
-        const auto own = Layer::options_of(options, i);
-        Steps::run(layers[i], LayerCall{last, own, caches_of.ring(i), captures_of(i), share, first}, memory.shared,
+      const auto with = [&](auto caches) LADON_INLINE_LAMBDA {
+        LayerLengths lengths = cached ? Layer::lengths(options, caches) : last;
+        if (!cached && i + 1 < Layers) lengths.self.queries = lengths.memory.queries = longer;
+        Steps::run(layers[i], LayerCall{lengths, own, caches, captures_of(i), share, first}, memory.shared,
                    memory.scratch);
       };
-      for_layers(layers, norm, rows, {longer, last.self.queries, memory_tokens}, memory.shared, share, compute_kind);
-    } else {
-      for_layers(layers, norm, rows, {longer, last.self.queries, memory_tokens}, memory.shared, share, compute);
-    }
+      if constexpr (requires { caches_of.ring(i); }) {
+        if (caches_of.is_ring(i)) return with(caches_of.ring(i));
+      }
+      with(caches_of(i));
+    };
+    for_layers(layers, norm, rows, {longer, last.self.queries, memory_tokens}, memory.shared, share, compute);
   }
 
  private:
-  // Only models with an unnormed kind call input_of_kind. A call would change the code that g++ 12 makes for other
-  // models.
-  static constexpr bool may_omit_norm = value_of<Layer::model>.has_unnormed_kind();
+  // Computes the input of the attention of layer i.
   template <class Steps>
-  static constexpr void input_of_kind(const Weights* layers, std::size_t i, std::size_t active, auto& shared,
-                                      auto share) noexcept {
-    if (value_of<Layer::model>.unnormed(i)) return Steps::input_without_norm(active, shared, share);
+  static LADON_INLINE constexpr void input(const Weights* layers, std::size_t i, std::size_t active, auto& shared,
+                                           auto share) noexcept {
+    if constexpr (value_of<Layer::model>.has_unnormed_kind()) {
+      if (value_of<Layer::model>.unnormed(i)) return Steps::input_without_norm(active, shared, share);
+    }
     Steps::input(layers[i], active, shared, share);
   }
 
@@ -157,22 +152,13 @@ struct StackSteps {
           Steps::CrossAttention::template context_to_panels<shape.model>(rows.memory, tokens.memory, shared.memory.data,
                                                                          shared.memory_input, share);
         }
-        if constexpr (may_omit_norm) {
-          input_of_kind<Steps>(layers, 0, tokens.x, shared, share);
-        } else {
-          Steps::input(layers[0], tokens.x, shared, share);
-        }
+        input<Steps>(layers, 0, tokens.x, shared, share);
       }
       for (std::size_t i = 0; i < Layers; ++i) {
         const std::size_t first = 1 + i * Layer::layer_phases;
         compute(Steps{}, i, first);
-        if (i + 1 < Layers && share.has(first + Layer::layer_phases - 1)) {
-          if constexpr (may_omit_norm) {
-            input_of_kind<Steps>(layers, i + 1, tokens.x, shared, share);
-          } else {
-            Steps::input(layers[i + 1], tokens.x, shared, share);
-          }
-        }
+        if (i + 1 < Layers && share.has(first + Layer::layer_phases - 1))
+          input<Steps>(layers, i + 1, tokens.x, shared, share);
       }
       if (share.has(phases - 1)) {
         float* const panels = shared.x.data;

@@ -23,25 +23,6 @@ struct Int8Tokens {
   const float* scale;       // [tokens]
 };
 
-// Returns the largest magnitude, or NaN if a feature is NaN. Compilers vectorise a maximum of integers, but not of
-// floats.
-template <std::size_t Features>
-constexpr float largest_feature(const float* features, std::size_t distance) noexcept {
-  std::uint32_t largest = 0;
-  for (std::size_t i = 0; i < Features; ++i) {
-    const std::uint32_t magnitude = ladon::bit_cast<std::uint32_t>(features[i * distance]) & 0x7fffffffu;
-    largest = largest < magnitude ? magnitude : largest;
-  }
-  return ladon::bit_cast<float>(largest);
-}
-
-// Rounds ties to even. Precondition: |x| < 127.5.
-constexpr std::int8_t nearest_int8(float x) noexcept {
-  LADON_AS_WRITTEN
-  return static_cast<std::int8_t>(
-      static_cast<std::int32_t>(vec::in_order(x + vec::round_to_low_bits) - vec::round_to_low_bits));
-}
-
 // Returns the offset of feature 0 of the token in `slot`.
 template <PanelLayout T, std::size_t Features>
 LADON_INLINE constexpr std::size_t slot_offset(std::size_t slot) noexcept {
@@ -82,7 +63,7 @@ struct alignas(64) CachePanels<Tokens, Features, T, CachePrecision::int8> {
   constexpr Int8Tokens view() const noexcept { return {data, scale}; }
   constexpr void store(std::size_t slot, const float* features, std::size_t distance) noexcept {
     std::int8_t* const column = data + slot_offset<T, Features>(slot);
-    const float largest = largest_feature<Features>(features, distance);
+    const float largest = largest_magnitude<false>(features, Features, distance);
     if (!(largest <= (std::numeric_limits<float>::max)())) {
       scale[slot] = std::numeric_limits<float>::quiet_NaN();
       for (std::size_t i = 0; i < Features; ++i) column[i * T.width()] = 0;
@@ -90,7 +71,7 @@ struct alignas(64) CachePanels<Tokens, Features, T, CachePrecision::int8> {
     }
     scale[slot] = row_scale(largest);
     for (std::size_t i = 0; i < Features; ++i)
-      column[i * T.width()] = nearest_int8(features[i * distance] / scale[slot]);
+      column[i * T.width()] = static_cast<std::int8_t>(nearest_integer(features[i * distance] / scale[slot]));
   }
   constexpr bool finite(std::size_t slot) const noexcept { return scale[slot] * 0.0f == 0.0f; }
 };

@@ -40,6 +40,7 @@ inline constexpr std::size_t parameters_per_token = vec::holds_zero_point<Elemen
 template <class ElementType>
 struct Int8PanelsView {
   using Element = ElementType;
+  using Lanes = Int8PanelsView;
   const Element* data;
   const float* parameters;
   std::size_t stride;
@@ -61,11 +62,7 @@ struct Int8PanelsView {
 };
 
 template <class View>
-inline constexpr bool is_quantised = false;
-template <class Element>
-inline constexpr bool is_quantised<Int8PanelsView<Element>> = true;
-template <class View>
-inline constexpr bool is_quantised<WithTokenRows<View>> = is_quantised<View>;
+inline constexpr bool is_quantised = std::is_integral_v<typename View::Element>;
 
 // The range of each token's features: low <= 0 <= high. `not_finite` is NaN if a feature is infinite or NaN.
 template <class Pack>

@@ -27,6 +27,7 @@ namespace detail {
 
 struct PanelsView {
   using Element = float;
+  using Lanes = PanelsView;  // the view without the rows of detail/panel/token_rows.hpp
   const float* data;
 
   template <std::size_t Features, std::size_t Width>
@@ -111,7 +112,7 @@ LADON_INLINE constexpr void for_panels(std::size_t active, auto f, CallShare sha
       }
     } else {
       // Whole calls skip the test. With the test, g++ inlines other functions into `f`, which costs 1% of peak (64
-      // tokens of 128 features, 4 heads).
+      // tokens of 128 features, 4 heads), and a fifth more code for int8 layers (Cortex-M55).
       if ((CallShare::whole && !Halves) || first.begin < first.end) {
         f.template operator()<T, T.packs>(first.begin, first.end - first.begin);
       }
@@ -125,6 +126,16 @@ LADON_INLINE constexpr void for_panels(std::size_t active, auto f, CallShare sha
       f.template operator()<Last, last_packs>(whole, std::size_t(1));
     }
   }
+}
+
+// Calls f.operator()<P, Packs>(p, tokens) for each panel p of for_panels, and its active tokens.
+template <detail::PanelLayout T, detail::PanelLayout Last, std::size_t Tokens>
+LADON_INLINE constexpr void for_each_panel(std::size_t active, auto f) noexcept {
+  const auto run = [&]<detail::PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
+    for (std::size_t p = first; p < first + count; ++p)
+      f.template operator()<P, Packs>(p, detail::tokens_of<T>(p, 1, active));
+  };
+  for_panels<T, Last, Tokens>(active, run);
 }
 
 template <class Pack, detail::PanelLayout T, std::size_t Features>

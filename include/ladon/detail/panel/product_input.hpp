@@ -26,12 +26,96 @@ namespace LADON_NAMESPACE::detail {
 // Each panel begins `stride` numbers after the previous one.
 struct BFloat16PanelsView {
   using Element = BFloat16;
+  using Lanes = BFloat16PanelsView;
   const BFloat16* data;
   std::size_t stride;
 
   template <std::size_t Features, std::size_t Width>
   LADON_INLINE constexpr BFloat16PanelsView panels_from(std::size_t first) const noexcept {
     return {data + first * stride, stride};
+  }
+};
+
+// Converts panels to the numbers that the weights of a product need:
+//     panel(from, to, parameters, stride)   converts the first Packs packs of a panel
+//     pack(from, to, parameters, t)         converts the tokens of a pack, from token t on; `to` stores each tuple, as
+//                                           TuplesOfPanel does
+template <class Precision, class Vectors>
+struct Converter {
+  static constexpr bool exists = false;
+};
+template <class Vectors>
+  requires(Vectors::multiplies_bfloat16)
+struct Converter<precision::BFloat16, Vectors> {
+  static constexpr bool exists = true;
+  using Element = BFloat16;
+  static constexpr std::size_t block = 2;
+  template <std::size_t>
+  struct Parameters {
+    static constexpr float* from(std::size_t) noexcept { return nullptr; }
+  };
+
+  static constexpr BFloat16PanelsView view(const BFloat16* data, const auto&, std::size_t stride) noexcept {
+    return {data, stride};
+  }
+  template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
+  static LADON_INLINE constexpr void panel(const float* from, BFloat16* to, float*, std::size_t) noexcept {
+    for (std::size_t t = 0; t < Packs * P.lanes; t += P.lanes)
+      pack<Simd, P, Features>(from, TuplesOfPanel<BFloat16, P.width()>{to + 2 * t}, nullptr, t);
+  }
+  template <class Simd, PanelLayout P, std::size_t Features, class To>
+  static LADON_INLINE constexpr void pack(const float* from, To&& to, float*, std::size_t t) noexcept {
+    using Pack = typename Simd::template Pack<P.lanes>;
+    for (std::size_t i = 0; i < Features; i += 2) {
+      const float* const at = from + i * P.width() + t;
+      const Pack pair[] = {Pack::load(at),
+                           Features % 2 == 0 || i + 1 < Features ? Pack::load(at + P.width()) : Pack::broadcast(0.0f)};
+      vec::TupleDot<BFloat16, Pack>::store_tuple(pair, to.tuple(i));
+      to.stored(i);
+    }
+  }
+};
+template <int Bits, bool Rotated, int WeightBits, class Vectors>
+struct Converter<precision::Int8<Bits, Rotated, WeightBits>, Vectors> {
+  static constexpr bool exists = true;
+  using Element = vec::Int8Element<Vectors, Bits>;
+  static constexpr std::size_t tuple_size = vec::tuple_features<Element>;
+  static constexpr std::size_t block = tuple_size > Vectors::int8_block ? tuple_size : Vectors::int8_block;
+  template <std::size_t Tokens>
+  struct Parameters {
+    float data[Tokens * parameters_per_token<Element>];
+    constexpr float* from(std::size_t token) noexcept { return data + token * parameters_per_token<Element>; }
+  };
+
+  static constexpr Int8PanelsView<Element> view(const Element* data, const auto& parameters,
+                                                std::size_t stride) noexcept {
+    return {data, parameters.data, stride};
+  }
+  template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
+  static LADON_INLINE constexpr void panel(const float* from, Element* to, float* parameters,
+                                           std::size_t stride) noexcept {
+    constexpr std::size_t width = P.width();
+    if constexpr (cortex_m::has_engine<Element, Simd>) {
+      if (!std::is_constant_evaluated()) {
+        const auto quantise = [&](const float* features) {
+          cortex_m::Engine<Element, Simd>::template quantise<Features, width, Packs, Bits>(features, to, parameters,
+                                                                                           stride);
+        };
+        if constexpr (Rotated) return quantise_rotated<Features, width, Packs * P.lanes>(from, parameters, quantise);
+        return quantise(from);
+      }
+    }
+    if constexpr (is_single_token<Simd, P>) {
+      quantise_single_token<Simd, Features, Bits, Rotated>(from, to, parameters);
+    } else {
+      for (std::size_t t = 0; t < Packs * P.lanes; t += P.lanes)
+        pack<Simd, P, Features>(from, TuplesOfPanel<Element, width>{to + tuple_size * t}, parameters, t);
+    }
+  }
+  template <class Simd, PanelLayout P, std::size_t Features, class To>
+  static LADON_INLINE constexpr void pack(const float* from, To&& to, float* parameters, std::size_t t) noexcept {
+    using Pack = typename Simd::template Pack<P.lanes>;
+    quantise_pack<Bits, Element>(PackFeatures<Pack, Features, P.width(), Rotated>{from + t}, to, parameters + t);
   }
 };
 
@@ -56,7 +140,7 @@ struct LinearInput {
 
 // Float panels, and the rows of the last active panel.
 template <class Precision, class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
-  requires(may_have_token_rows<Vectors, T, float, MostFeatures>)
+  requires(!Converter<Precision, Vectors>::exists && may_have_token_rows<Vectors, T, float, MostFeatures>)
 struct alignas(64) LinearInput<Precision, Vectors, Tokens, MostFeatures, T> {
   static constexpr bool converts = true, finds_half_panels = true;
   static constexpr std::size_t tokens = Tokens;
@@ -97,83 +181,17 @@ struct alignas(64) LinearInput<Precision, Vectors, Tokens, MostFeatures, T> {
   }
 };
 
-template <class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
-  requires(Vectors::multiplies_bfloat16)
-struct alignas(64) LinearInput<precision::BFloat16, Vectors, Tokens, MostFeatures, T> {
-  static constexpr bool converts = true, finds_half_panels = has_token_rows<BFloat16>;
-  static constexpr std::size_t tokens = Tokens, stride = (MostFeatures + 1) / 2 * 2 * T.width();
-  static constexpr PanelLayout layout = T;
-  BFloat16 data[T.panels(Tokens) * stride];
-  LADON_NO_UNIQUE_ADDRESS TokenRows<BFloat16, T.panels(Tokens)> rows;
-
-  template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
-  LADON_KERNEL constexpr auto convert(const float* panels, std::size_t first, std::size_t count,
-                                      std::size_t active = all) noexcept {
-    static_assert(Features <= MostFeatures);
-    using Pack = typename Simd::template Pack<P.lanes>;
-    for (std::size_t p = first; p < first + count; ++p) {
-      const float* const panel = panels + p * Features * T.width();
-      const RowsOfPanel in_rows = rows_of_tokens<Simd, P, BFloat16, Features>(active - p * T.width());
-      rows.set(p, in_rows);
-      if constexpr (may_have_token_rows<Simd, P, BFloat16, Features>) {
-        if (in_rows.end > 0) {
-          using Form = TokenRowForm<Simd, P, BFloat16, Features>;
-          BFloat16* const to = data + p * stride;
-          if (in_rows.begin > 0) round_packs<Pack, P.packs / 2, P.width(), Features>(panel, to);
-          for_packs_of_rows<Pack, P, Form>(in_rows, to, [&](std::size_t t, auto&& tuples) {
-            round_pack<Pack, P.width(), Features>(panel + t, tuples);
-          });
-          continue;
-        }
-      }
-      round_packs<Pack, Packs, P.width(), Features>(panel, data + p * stride);
-    }
-    return view(panels);
-  }
-  LADON_INLINE constexpr auto view(const float*) const noexcept {
-    return with_token_rows(BFloat16PanelsView{data, stride}, rows);
-  }
-
- private:
-  template <class Pack, std::size_t Width, std::size_t Features>
-  static LADON_INLINE constexpr void load_pair(const float* from, std::size_t i, Pack (&pair)[2]) noexcept {
-    pair[0] = Pack::load(from + i * Width);
-    pair[1] = Features % 2 == 0 || i + 1 < Features ? Pack::load(from + (i + 1) * Width) : Pack::broadcast(0.0f);
-  }
-  template <class Pack, std::size_t Packs, std::size_t Width, std::size_t Features>
-  static LADON_INLINE constexpr void round_packs(const float* panel, BFloat16* to) noexcept {
-    for (std::size_t i = 0; i < Features; i += 2) {
-      LADON_UNROLLED_FOR(v, Packs) {
-        Pack pair[2];
-        load_pair<Pack, Width, Features>(panel + v * Pack::lanes, i, pair);
-        vec::TupleDot<BFloat16, Pack>::store_tuple(pair, to + i * Width + 2 * v * Pack::lanes);
-      }
-    }
-  }
-  template <class Pack, std::size_t Width, std::size_t Features, class To>
-  static LADON_INLINE constexpr void round_pack(const float* from, To&& to) noexcept {
-    for (std::size_t i = 0; i < Features; i += 2) {
-      Pack pair[2];
-      load_pair<Pack, Width, Features>(from, i, pair);
-      vec::TupleDot<BFloat16, Pack>::store_tuple(pair, to.tuple(i));
-      to.stored(i);
-    }
-  }
-};
-
-template <int Bits, bool Rotated, int WeightBits, class Vectors, std::size_t Tokens, std::size_t MostFeatures,
-          PanelLayout T>
-struct alignas(64) LinearInput<precision::Int8<Bits, Rotated, WeightBits>, Vectors, Tokens, MostFeatures, T> {
-  static constexpr bool converts = true;
-  using Element = vec::Int8Element<Vectors, Bits>;
-  static constexpr bool finds_half_panels = has_token_rows<Element>;
-  static constexpr std::size_t tuple_size = vec::tuple_features<Element>;
-  static constexpr std::size_t block = tuple_size > Vectors::int8_block ? tuple_size : Vectors::int8_block;
-  static constexpr std::size_t tokens = Tokens, stride = (MostFeatures + block - 1) / block * block * T.width();
-  static constexpr std::size_t parameters_stride = parameters_per_token<Element> * T.width();
+template <class Precision, class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
+  requires(Converter<Precision, Vectors>::exists)
+struct alignas(64) LinearInput<Precision, Vectors, Tokens, MostFeatures, T> {
+  using To = Converter<Precision, Vectors>;
+  using Element = typename To::Element;
+  static constexpr bool converts = true, finds_half_panels = has_token_rows<Element>;
+  static constexpr std::size_t tokens = Tokens;
+  static constexpr std::size_t stride = (MostFeatures + To::block - 1) / To::block * To::block * T.width();
   static constexpr PanelLayout layout = T;
   Element data[T.panels(Tokens) * stride];
-  float parameters[T.panels(Tokens) * parameters_stride];
+  LADON_NO_UNIQUE_ADDRESS typename To::template Parameters<T.panels(Tokens) * T.width()> parameters;
   LADON_NO_UNIQUE_ADDRESS TokenRows<Element, T.panels(Tokens)> rows;
 
   template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
@@ -184,58 +202,24 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated, WeightBits>, Vecto
       const float* const panel = panels + p * Features * T.width();
       const RowsOfPanel in_rows = rows_of_tokens<Simd, P, Element, Features>(active - p * T.width());
       Element* const to = data + p * stride;
-      float* const to_parameters = parameters + p * parameters_stride;
+      float* const to_parameters = parameters.from(p * T.width());
       rows.set(p, in_rows);
       if constexpr (may_have_token_rows<Simd, P, Element, Features>) {
         if (in_rows.end > 0) {
-          if (in_rows.begin > 0) quantise<Simd, P, P.packs / 2, Features>(panel, to, to_parameters);
-          quantise_rows<Simd, P, Features>(panel, in_rows, to, to_parameters);
+          if (in_rows.begin > 0) To::template panel<Simd, P, P.packs / 2, Features>(panel, to, to_parameters, stride);
+          for_packs_of_rows<typename Simd::template Pack<P.lanes>, P, TokenRowForm<Simd, P, Element, Features>>(
+              in_rows, to, [&](std::size_t t, auto&& tuples) {
+                To::template pack<Simd, P, Features>(panel, tuples, to_parameters, t);
+              });
           continue;
         }
       }
-      quantise<Simd, P, Packs, Features>(panel, to, to_parameters);
+      To::template panel<Simd, P, Packs, Features>(panel, to, to_parameters, stride);
     }
     return view(panels);
   }
   LADON_INLINE constexpr auto view(const float*) const noexcept {
-    return with_token_rows(Int8PanelsView<Element>{data, parameters, stride}, rows);
-  }
-
- private:
-  template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
-  static LADON_INLINE constexpr void quantise(const float* panel, Element* to, float* to_parameters) noexcept {
-    constexpr std::size_t width = P.width();
-    if constexpr (cortex_m::has_engine<Element, Simd>) {
-      if (!std::is_constant_evaluated()) {
-        const auto quantise_panel = [&](const float* features) {
-          cortex_m::Engine<Element, Simd>::template quantise<Features, width, Packs, Bits>(features, to, to_parameters,
-                                                                                           stride);
-        };
-        if constexpr (Rotated)
-          return quantise_rotated<Features, width, Packs * P.lanes>(panel, to_parameters, quantise_panel);
-        return quantise_panel(panel);
-      }
-    }
-    if constexpr (is_single_token<Simd, P>) {
-      quantise_single_token<Simd, Features, Bits, Rotated>(panel, to, to_parameters);
-    } else {
-      using Pack = typename Simd::template Pack<P.lanes>;
-      for (std::size_t v = 0; v < Packs; ++v) {
-        quantise_pack<Bits, Element>(PackFeatures<Pack, Features, width, Rotated>{panel + v * P.lanes},
-                                     TuplesOfPanel<Element, width>{to + tuple_size * v * P.lanes},
-                                     to_parameters + v * P.lanes);
-      }
-    }
-  }
-  template <class Simd, PanelLayout P, std::size_t Features>
-  static LADON_INLINE void quantise_rows(const float* panel, RowsOfPanel in_rows, Element* to,
-                                         float* to_parameters) noexcept {
-    using Pack = typename Simd::template Pack<P.lanes>;
-    using Form = TokenRowForm<Simd, P, Element, Features>;
-    for_packs_of_rows<Pack, P, Form>(in_rows, to, [&](std::size_t t, auto&& tuples) {
-      quantise_pack<Bits, Element>(PackFeatures<Pack, Features, P.width(), Rotated>{panel + t}, tuples,
-                                   to_parameters + t);
-    });
+    return with_token_rows(To::view(data, parameters, stride), rows);
   }
 };
 

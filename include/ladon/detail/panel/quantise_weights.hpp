@@ -11,45 +11,28 @@
 #include <ladon/checks.hpp>
 #include <ladon/detail/config/compiler.hpp>
 #include <ladon/detail/panel/rows.hpp>
+#include <ladon/detail/vec/elementary.hpp>
 #include <ladon/detail/vec/int4.hpp>
 #include <ladon/weights.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
-// Calls visit(i, weight) for each weight of a row, whose weights are `stride` floats apart. With Rotated, the weights
-// are rotated first.
-template <bool Rotated, class Visit>
-constexpr void for_each_weight(const float* weights, std::size_t size, std::size_t stride, Visit visit) noexcept {
-  constexpr std::size_t block = Rotated ? rotated_block : 1;
-  for (std::size_t i = 0; i < size; i += block) {
-    float weight[block]{};
-    for (std::size_t j = 0; j < block; ++j) weight[j] = weights[(i + j) * stride];
-    if constexpr (Rotated) rotate_block(weight);
-    for (std::size_t j = 0; j < block; ++j) visit(i + j, weight[j]);
-  }
-}
-
-// Returns the largest magnitude, or NaN if a weight is infinite or NaN, or if a sum in the rotation is infinite.
+// Returns the largest magnitude. If a weight is infinite or NaN, or if a sum in the rotation is infinite, the result is
+// infinite or NaN, too. Compilers vectorise a maximum of integers, but not of floats.
 template <bool Rotated>
 constexpr float largest_magnitude(const float* weights, std::size_t size, std::size_t stride) noexcept {
-  float largest = 0;
-  for_each_weight<Rotated>(weights, size, stride, [&](std::size_t, float weight) {
-    const float magnitude = weight < 0 ? -weight : weight;
-    if (!(magnitude <= (std::numeric_limits<float>::max)())) largest = std::numeric_limits<float>::quiet_NaN();
-    if (largest < magnitude) largest = magnitude;
+  std::uint32_t largest = 0;
+  for_each_number<Rotated>(weights, size, stride, [&](std::size_t, float weight) {
+    const std::uint32_t magnitude = ladon::bit_cast<std::uint32_t>(weight) & 0x7fffffffu;
+    largest = largest < magnitude ? magnitude : largest;
   });
-  return largest;
+  return ladon::bit_cast<float>(largest);
 }
 
 // Rounds ties to even. Precondition: |x| < 2^22.
 constexpr std::int32_t nearest_integer(float x) noexcept {
-  const auto truncated = static_cast<std::int32_t>(x);
-  const float fraction = x - static_cast<float>(truncated);
-  const std::int32_t away = truncated + (x < 0 ? -1 : 1);
-  const float distance = fraction < 0 ? -fraction : fraction;
-  if (distance < 0.5f) return truncated;
-  if (distance > 0.5f) return away;
-  return truncated % 2 == 0 ? truncated : away;
+  LADON_AS_WRITTEN
+  return static_cast<std::int32_t>(vec::in_order(x + vec::round_to_low_bits) - vec::round_to_low_bits);
 }
 
 // Returns largest / 127. If this quotient is 0 or subnormal, returns 1, and all weights of the row become 0.
@@ -73,7 +56,7 @@ constexpr float stored_scale(float scale) noexcept {
 template <bool Rotated>
 constexpr float quantise_row(const float* weights, std::size_t size, std::size_t stride, std::int8_t* to) noexcept {
   const float scale = row_scale(largest_magnitude<Rotated>(weights, size, stride));
-  for_each_weight<Rotated>(weights, size, stride,
+  for_each_number<Rotated>(weights, size, stride,
                            [&](std::size_t i, float weight) { to[i] = quantised_weight<Rotated>(weight, scale); });
   return stored_scale<Rotated>(scale);
 }
@@ -152,7 +135,7 @@ constexpr void for_each_int4_group(const float* weights, std::size_t size, std::
   for (std::size_t first = 0; first < size; first += int4_group) {
     Int4Group group;
     group.size = size - first < int4_group ? size - first : int4_group;
-    for_each_weight<Rotated>(weights + first * stride, group.size, stride, [&](std::size_t i, float weight) {
+    for_each_number<Rotated>(weights + first * stride, group.size, stride, [&](std::size_t i, float weight) {
       group.weight[i] = static_cast<std::int16_t>(nearest_integer(weight / scale * int4_units));
     });
     group.choose_table();

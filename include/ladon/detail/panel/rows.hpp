@@ -83,11 +83,7 @@ struct BiasVector {
   LADON_INLINE constexpr Pack start(std::size_t, std::size_t row, std::size_t) const noexcept {
     return Pack::broadcast(data[row]);
   }
-  // Returns `sum` plus the biases of the rows from `row` on, one row in each lane.
-  template <class Pack>
-  LADON_INLINE constexpr Pack add_to(const Pack& sum, std::size_t row) const noexcept {
-    return sum + load<Pack>(row);
-  }
+  // Returns the biases of the rows from `row` on, one row in each lane.
   template <class Pack>
   LADON_INLINE constexpr Pack load(std::size_t row) const noexcept {
     return Pack::load(data + row);
@@ -101,10 +97,6 @@ struct NoBias {
   template <class Pack>
   LADON_INLINE constexpr Pack start(std::size_t, std::size_t, std::size_t) const noexcept {
     return Pack::broadcast(0.0f);
-  }
-  template <class Pack>
-  LADON_INLINE constexpr Pack add_to(const Pack& sum, std::size_t) const noexcept {
-    return sum;
   }
   template <class Pack>
   LADON_INLINE constexpr Pack load(std::size_t) const noexcept {
@@ -177,14 +169,20 @@ LADON_INLINE constexpr void rotate_block(Number* block) noexcept {
   }
 }
 
-// The numbers are `stride` floats apart. `to` may equal `x`.
-constexpr void rotate_blocks(const float* x, std::size_t size, std::size_t stride, float* to) noexcept {
-  for (std::size_t i = 0; i < size; i += rotated_block) {
-    float block[rotated_block]{};
-    for (std::size_t j = 0; j < rotated_block; ++j) block[j] = x[(i + j) * stride];
-    rotate_block(block);
-    for (std::size_t j = 0; j < rotated_block; ++j) to[(i + j) * stride] = block[j];
+// Calls visit(i, number) for each number of a row, `stride` floats apart. With Rotated, the numbers are rotated first.
+template <bool Rotated>
+constexpr void for_each_number(const float* x, std::size_t size, std::size_t stride, auto visit) noexcept {
+  constexpr std::size_t block = Rotated ? rotated_block : 1;
+  for (std::size_t i = 0; i < size; i += block) {
+    float number[block]{};
+    for (std::size_t j = 0; j < block; ++j) number[j] = x[(i + j) * stride];
+    if constexpr (Rotated) rotate_block(number);
+    for (std::size_t j = 0; j < block; ++j) visit(i + j, number[j]);
   }
+}
+// `to` may equal `x`.
+constexpr void rotate_blocks(const float* x, std::size_t size, std::size_t stride, float* to) noexcept {
+  for_each_number<true>(x, size, stride, [&](std::size_t i, float number) { to[i * stride] = number; });
 }
 
 }  // namespace detail

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // If the last active panel has few tokens, its tokens become rows: a register then holds features of one token instead
 // of one feature of many tokens (products: detail/product/token_rows.hpp). A panel of two packs may have a full first
-// pack and few tokens in the second. Then only the tokens of the second pack become rows, or, with
-// has_rows_of_whole_panel, all tokens. A tuple is a 32-bit lane with features of one token (detail/vec/dot.hpp). A
+// pack and few tokens in the second. Then only the tokens of the second pack become rows, or all
+// tokens (TokenRowRules::of_whole_panel). A tuple is a 32-bit lane with features of one token (detail/vec/dot.hpp). A
 // register of a row has Simd::lanes tuples:
 //     panel                 [tuples][width][tuple_size]
 //     rows                  [tokens][registers][tuples of a register][tuple_size]        in the memory of the panel
@@ -28,7 +28,7 @@
 namespace LADON_NAMESPACE::detail {
 
 template <class Element>
-inline constexpr bool has_token_rows = vec::NativeVectors::template multiplies_token_rows<Element>;
+inline constexpr bool has_token_rows = vec::NativeVectors::template token_rows<Element>.exist;
 
 // The tokens `begin` to `end` - 1 of a panel are rows or quads. With packs of `lanes` tokens, {begin, end} is
 //     {0, 0}           none: lanes compute the whole panel
@@ -55,26 +55,21 @@ using TokenRows = std::conditional_t<has_token_rows<Element>, RowsOfPanels<Panel
 // panels would be slower (layer with 32 tokens of 64 features, 4 heads, bfloat16: 1.03 times the time on Zen 4).
 template <class PanelsView>
 struct WithTokenRows : PanelsView {
-  using Lanes = PanelsView;
   const RowsOfPanel* rows;
 
   template <std::size_t Features, std::size_t Width>
   LADON_INLINE constexpr WithTokenRows panels_from(std::size_t first) const noexcept {
     return {PanelsView::template panels_from<Features, Width>(first), rows + first};
   }
-  template <class Form, std::size_t Features, std::size_t Width>
-  LADON_INLINE constexpr const auto* row_data(std::size_t panel) const noexcept {
-    return PanelsView::template panels_from<Features, Width>(panel).data + Form::offset;
-  }
+  // Rows and quads lie in the memory of the panel.
   template <std::size_t Features, std::size_t Width>
-  LADON_INLINE constexpr const auto* quad_data(std::size_t panel) const noexcept {
+  LADON_INLINE constexpr const auto* row_data(std::size_t panel) const noexcept {
     return PanelsView::template panels_from<Features, Width>(panel).data;
   }
 };
 // Floats are stored both as panels and as rows, because products of weights whose rows are not contiguous need panels.
 template <>
 struct WithTokenRows<PanelsView> : PanelsView {
-  using Lanes = PanelsView;
   const RowsOfPanel* rows;
   const float* data_of_rows;  // of the last active panel
 
@@ -82,25 +77,11 @@ struct WithTokenRows<PanelsView> : PanelsView {
   LADON_INLINE constexpr WithTokenRows panels_from(std::size_t first) const noexcept {
     return {PanelsView::panels_from<Features, Width>(first), rows + first, data_of_rows};
   }
-  template <class, std::size_t, std::size_t>
+  template <std::size_t, std::size_t>
   LADON_INLINE constexpr const float* row_data(std::size_t) const noexcept {
     return data_of_rows;
   }
-  template <std::size_t, std::size_t>
-  LADON_INLINE constexpr const float* quad_data(std::size_t) const noexcept {
-    return data_of_rows;
-  }
 };
-template <class View>
-struct LanesOfView {
-  using Type = View;
-};
-template <class View>
-struct LanesOfView<WithTokenRows<View>> {
-  using Type = View;
-};
-template <class View>
-using LanesOf = typename LanesOfView<View>::Type;
 
 // Returns `view`, joined with `rows` if has_token_rows is true.
 template <class View, class Rows>
@@ -120,7 +101,7 @@ struct TokenRowForm {
   static constexpr std::size_t tuple_size = sizeof(std::int32_t) / sizeof(Element), register_tuples = Simd::lanes;
   static constexpr std::size_t tuples = (Features + tuple_size - 1) / tuple_size;
   static constexpr std::size_t registers = (tuples + register_tuples - 1) / register_tuples;
-  static constexpr bool of_whole_panel = P.packs == 2 && Simd::template has_rows_of_whole_panel<Element>;
+  static constexpr bool of_whole_panel = P.packs == 2 && Simd::template token_rows<Element>.of_whole_panel;
   static constexpr std::size_t spread = P.packs == 2 && !apart && !of_whole_panel ? 2 : 1;
   static constexpr std::size_t offset = (spread - 1) * P.lanes * tuple_size;
   static constexpr std::size_t stride = registers * spread * register_tuples * tuple_size;
@@ -128,7 +109,7 @@ struct TokenRowForm {
   // the product of one register. A row takes `whole`, and `overhead` to add the lanes of its sum. In lanes, each token
   // takes `time_of_lanes`: `whole`, or with of_whole_panel a tenth more for converting weights (AVX2 without VNNI).
   static constexpr std::size_t whole = tuples / register_tuples;
-  static constexpr std::size_t overhead = of_whole_panel ? 2 : Simd::template row_overhead_registers<Element>;
+  static constexpr std::size_t overhead = of_whole_panel ? 2 : Simd::template token_rows<Element>.overhead_registers;
   static constexpr std::size_t room = apart ? P.width() : tuples * P.width() / (registers * spread * register_tuples);
   static constexpr std::size_t lanes = P.packs == 2 && !of_whole_panel ? P.lanes : P.width();
   static constexpr std::size_t time_of_lanes = of_whole_panel ? whole * 11 / 10 : whole;
@@ -151,8 +132,8 @@ struct TokenRowForm {
 
 template <class Simd, PanelLayout P, class Element, std::size_t Features>
 inline constexpr bool may_have_token_rows = [] {
-  if constexpr (has_token_rows<Element> && requires { Simd::template multiplies_token_rows<Element>; }) {
-    return Simd::template multiplies_token_rows<Element> && P.width() > 1 && (P.packs != 2 || P.lanes == Simd::lanes) &&
+  if constexpr (has_token_rows<Element> && requires { Simd::template token_rows<Element>; }) {
+    return Simd::template token_rows<Element>.exist && P.width() > 1 && (P.packs != 2 || P.lanes == Simd::lanes) &&
            TokenRowForm<Simd, P, Element, Features>::most_tokens > 0;
   }
   return false;
@@ -169,10 +150,10 @@ LADON_INLINE constexpr RowsOfPanel rows_of_tokens(std::size_t tokens) noexcept {
     constexpr bool quads = Quads && Form::most_quads > 0;
     // If one_tile is true, at most as many tokens as one tile holds become rows. More tokens become quads, or stay in
     // lanes if `are_quads` or `most_quads` forbids quads.
-    constexpr std::size_t tile = Simd::template row_tile_tokens<Element>;
+    constexpr std::size_t tile = Simd::template token_rows<Element>.tile_tokens;
     constexpr bool one_tile = quads && tile < Form::most_tokens && Simd::template are_quads<Element>(tile + 3);
     constexpr std::size_t most = one_tile ? tile : Form::most_tokens;
-    constexpr std::size_t most_beyond = Simd::template most_rows_beyond_pack<Element>;
+    constexpr std::size_t most_beyond = Simd::template token_rows<Element>.most_beyond_pack;
     const bool fits = !in_unit && tokens <= P.width();
     const std::size_t begin = P.packs == 2 && !Form::of_whole_panel && tokens > P.lanes ? P.lanes : 0;
     const auto rows_from = [&](std::size_t first, std::size_t registers) {

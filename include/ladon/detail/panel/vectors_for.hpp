@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the vectors of a layer by the precision of its weights.
+// Chooses the vectors with which a layer computes (detail/vec/choose.hpp), by the precision of its weights.
 #pragma once
 
 #include <type_traits>

@@ -69,7 +69,9 @@ using QueryInput =
 
 // The queries and keys of all heads of x, if their norm is over all heads (HeadNorm::all).
 template <Shape S, class Vectors, bool NormsAll>
-struct AllHeads {};
+struct AllHeads {
+  static constexpr NoPanels all_queries{}, all_keys{};
+};
 template <Shape S, class Vectors>
 struct AllHeads<S, Vectors, true> {
   using L = detail::ShapeLayout<S, Vectors>;
@@ -90,7 +92,7 @@ struct CrossShared : SelfShared<S, Vectors, Precision, NormsAll> {
   using L = detail::ShapeLayout<S, Vectors>;
   Panels<S.keys, S.key_model, L::keys> context;
   LADON_NO_UNIQUE_ADDRESS detail::LinearInput<Precision, Vectors, S.keys, S.key_model, L::keys> context_input;
-  LADON_NO_UNIQUE_ADDRESS std::conditional_t<NormsAll, Panels<S.keys, S.key_rows(), L::keys>, NoPanels> context_keys;
+  LADON_NO_UNIQUE_ADDRESS std::conditional_t<NormsAll, Panels<S.keys, S.key_rows(), L::keys>, NoPanels> all_keys;
 };
 
 // For project_keys. If keys and values have separate contexts, `context` holds the context of the keys, and later the

@@ -96,7 +96,7 @@ LADON_INLINE constexpr void product_tile(const Weights& w, std::size_t first, In
     const TileReads reads{p == 0, reading == Reading::first && p + 1 == panels, first + 2 * R <= P::rows};
     if constexpr (is_folded<Dot>) {
       static_assert(P::packs == P::layout.packs, "a few tokens fill one panel");
-      Tile tile([](std::size_t, std::size_t) LADON_INLINE_LAMBDA { return Dot::zero(); });
+      Tile tile([](std::size_t, std::size_t) LADON_INLINE_LAMBDA { return vec::zero_sums<typename Dot::Sums>(); });
       weights.template multiply<P>(tile, panel, reads);
       const auto start = start_of_tile<P>(w, first, in, p);
       decltype(start(0, 0)) sum[R][P::packs];
@@ -261,7 +261,7 @@ template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::s
 LADON_INLINE constexpr void matmul_expanded(const auto& w, auto in, std::size_t panels, auto epilogue,
                                             Reading reading) noexcept {
   using Biases = typename std::remove_cvref_t<decltype(w)>::Biases;
-  using In = LanesOf<decltype(in)>;
+  using In = typename decltype(in)::Lanes;
   const auto multiply = [&]<std::size_t R>(std::size_t first) {
     using Expanded = ExpandedRows<R, Inner>;
     const Expanded expanded(w.weight.rows_from(first));
@@ -285,7 +285,7 @@ LADON_INLINE constexpr void matmul(const auto& w, auto in, std::size_t panels, a
     if constexpr (is_single_token<Simd, T> && multiplies_int4_rows<Simd, typename In::Element, Inner>) {
       using Biases = typename std::remove_cvref_t<decltype(w)>::Biases;
       using Int4Rows = IntegerRows<WeightMatrix<std::uint8_t, int4_row_bytes(Inner), 1>, Biases>;
-      const LanesOf<In> token(in);
+      const typename In::Lanes token(in);
       if (panels > 0 && w.weight.int8 == nullptr) {
         matrix_vector_int8<Simd, Rows, Inner>(Int4Rows{{w.weight.data}, w.scale, w.row_sum, w.bias}, token, epilogue);
       } else if (panels > 0) {
@@ -295,7 +295,7 @@ LADON_INLINE constexpr void matmul(const auto& w, auto in, std::size_t panels, a
     } else {
       matmul_expanded<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, reading);
     }
-  } else if constexpr (!std::is_same_v<In, LanesOf<In>>) {
+  } else if constexpr (!std::is_same_v<In, typename In::Lanes>) {
     if constexpr (T.packs == 2) {
       if (panels > 0) product_in_blocks<P>(w, in, panels, epilogue, reading);
     } else {
@@ -304,7 +304,7 @@ LADON_INLINE constexpr void matmul(const auto& w, auto in, std::size_t panels, a
           return product_in_blocks<P>(w, in, panels, epilogue, reading);
         }
       }
-      matmul<Simd, T, Packs, Rows, Inner>(w, LanesOf<In>(in), panels, epilogue, reading);
+      matmul<Simd, T, Packs, Rows, Inner>(w, typename In::Lanes(in), panels, epilogue, reading);
     }
   } else if constexpr (is_single_token<Simd, T>) {
     if constexpr (is_quantised<In>) {

@@ -25,7 +25,7 @@ struct RowProductSizes {
 template <RowProductSizes S, class Precision, class Vectors = VectorsFor<Precision>>
 struct RowProduct {
   static constexpr PanelLayout layout = panel_layout<Vectors>(S.tokens), last = last_panel_layout<Vectors>(S.tokens);
-  // The panel of a single token is a row, so the product writes `y`.
+  // The panel of a single token is a row, so the product writes `y` without the memory `out`.
   static constexpr bool single = layout.width() == 1;
   // How many panels share a read of the weights: so few that result_bytes_at_a_time has room for 96 outputs of each
   // token. With room for 24, the first convolution of wav2vec 2.0 takes 2.4 times as long (Zen 5).

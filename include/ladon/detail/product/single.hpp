@@ -9,6 +9,7 @@
 // part of W. If W exceeds the L1 cache, a core reads several streams at a time faster than a single one.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -33,46 +34,29 @@ constexpr bool reads_streams(std::size_t elements, std::size_t element_bytes = s
 //     load(in, count)           loads a step of `features` features, or its first `count`
 //     add(sum, x, row, count)   adds the products
 //
-// Float features: each lane takes one feature.
+// Each lane takes one float feature, or a tuple. int8_dot_products adds the last, incomplete step of integers.
 template <class Pack, class Feature>
 struct RowDot {
-  using Sums = Pack;
-  static constexpr std::size_t features = Pack::lanes;
-  static LADON_INLINE constexpr Sums zero() noexcept { return Pack::broadcast(0.0f); }
-  static LADON_INLINE constexpr Pack load(const float* in, std::size_t count) noexcept {
-    return count == features ? Pack::load(in) : Pack::load_partial(in, count);
-  }
-  template <class Element>
-  static LADON_INLINE constexpr void add(Sums& sum, const Pack& x, const Element* row, std::size_t count) noexcept {
-    sum = fma(count == features ? vec::load_as_float<Pack>(row) : vec::load_partial_as_float<Pack>(row, count), x, sum);
-  }
-};
-// bfloat16 weights and bfloat16 features: each lane takes two features.
-template <class Pack>
-struct RowDot<Pack, BFloat16> {
-  using Dot = vec::TupleDot<BFloat16, Pack>;
-  using Sums = Pack;
-  static constexpr std::size_t features = Dot::tuple_size * Pack::lanes;
-  static LADON_INLINE constexpr Sums zero() noexcept { return Pack::broadcast(0.0f); }
-  static LADON_INLINE constexpr auto load(const BFloat16* in, std::size_t count) noexcept {
-    return count == features ? Dot::load_row(in) : Dot::load_row(in, count);
-  }
-  static LADON_INLINE constexpr void add(Sums& sum, const typename Dot::Row& x, const BFloat16* row,
-                                         std::size_t count) noexcept {
-    Dot::add_products(sum, x, load(row, count));
-  }
-};
-// int8 weights and quantised features: each lane takes a tuple. int8_dot_products adds the last, incomplete step.
-template <class Pack, class Element>
-  requires(std::is_integral_v<Element>)
-struct RowDot<Pack, Element> {
-  using Dot = vec::TupleDot<Element, Pack>;
+  static constexpr bool integers = std::is_integral_v<Feature>, floats = std::is_same_v<Feature, float>;
+  using Dot = std::conditional_t<floats, vec::FloatDot<Pack>, vec::TupleDot<Feature, Pack>>;
   using Sums = typename Dot::Sums;
-  static constexpr std::size_t features = Dot::tuple_size * Pack::lanes;
-  static LADON_INLINE constexpr Sums zero() noexcept { return Sums::zero(); }
-  static LADON_INLINE constexpr const Element* load(const Element* in, std::size_t) noexcept { return in; }
-  static LADON_INLINE constexpr void add(Sums& sum, const Element* x, const std::int8_t* row, std::size_t) noexcept {
-    Dot::add_products(sum, x, row);
+  static constexpr std::size_t features = Dot::features * Pack::lanes;
+  template <class Element>
+  static LADON_INLINE constexpr auto load(const Element* from, std::size_t count) noexcept {
+    if constexpr (integers) {
+      return from;
+    } else if constexpr (!floats) {
+      return count == features ? Dot::load_row(from) : Dot::load_row(from, count);
+    } else {
+      return count == features ? vec::load_as_float<Pack>(from) : vec::load_partial_as_float<Pack>(from, count);
+    }
+  }
+  static LADON_INLINE constexpr void add(Sums& sum, const auto& x, const auto* row, std::size_t count) noexcept {
+    if constexpr (integers) {
+      Dot::add_products(sum, x, row);
+    } else {
+      Dot::add(sum, x, load(row, count));
+    }
   }
 };
 
@@ -85,7 +69,7 @@ LADON_INLINE constexpr void dot_products(const auto* first, std::size_t distance
   constexpr bool integers = std::is_integral_v<std::remove_cvref_t<decltype(*in)>>;
   constexpr std::size_t step = Dot::features, rest = Inner % step, sums = integers ? 1 : Steps;
   typename Dot::Sums sum[Rows][sums];
-  LADON_UNROLLED_FOR(i, Rows * sums) sum[i / sums][i % sums] = Dot::zero();
+  LADON_UNROLLED_FOR(i, Rows * sums) sum[i / sums][i % sums] = vec::zero_sums<typename Dot::Sums>();
   const auto add = [&]<std::size_t Count>(std::size_t k, std::size_t features) LADON_INLINE_LAMBDA {
     decltype(Dot::load(in, step)) x[Count];
     LADON_UNROLLED_FOR(s, Count) x[s] = Dot::load(in + k + s * step, features);
@@ -220,20 +204,32 @@ LADON_KERNEL constexpr void matrix_vector(auto w, const auto* in, auto epilogue)
   constexpr std::size_t streamed = streamed_row_count<lanes, Rows, Inner, Matrix>();
   constexpr std::size_t packs =
       Matrix::rows_contiguous ? target::Current::dot_product_packs(lanes) : target::Current::column_packs;
-  const auto store = [&](std::size_t row, const auto& sum) { epilogue(0, row, 0, w.bias.add_to(sum, row)); };
+  const auto store = [&](std::size_t row, const auto& sum) {
+    epilogue(0, row, 0, sum + w.bias.template load<std::remove_cvref_t<decltype(sum)>>(row));
+  };
   if constexpr (streamed > 0) streamed_rows<typename Simd::template Pack<lanes>, streamed, Inner>(w.weight, in, store);
   if constexpr (streamed < Rows) {
     consecutive_rows<Simd, lanes, packs, Rows - streamed, Inner>(w.weight, in, streamed, store);
   }
 }
 
-// Adds the lanes of each sum. Four sums at a time share most of the additions (x86).
-template <class Sums, std::size_t Rows>
-LADON_INLINE constexpr void store_totals(const Sums (&sum)[Rows], std::int32_t (&total)[Rows]) noexcept {
+// Adds the lanes of each sum, and the products of the features from number Done on. rest_of_row(r) returns their
+// weights. Calls store(row, sum). Four sums at a time share most of the additions (x86).
+template <std::size_t Done, std::size_t Inner, class Sums, std::size_t Rows>
+LADON_INLINE constexpr void store_totals(const Sums (&sum)[Rows], const auto* x, auto rest_of_row,
+                                         auto store) noexcept {
+  std::int32_t total[Rows];
   if constexpr (Rows == 4 && requires { Sums::store_totals(sum, total); }) {
     Sums::store_totals(sum, total);
   } else {
     LADON_UNROLLED_FOR(r, Rows) total[r] = reduce_add(sum[r]);
+  }
+  LADON_UNROLLED_FOR(r, Rows) {
+    if constexpr (Done < Inner) {
+      const auto weight = rest_of_row(r);
+      for (std::size_t k = Done; k < Inner; ++k) total[r] += vec::feature_value(x[k]) * weight[k - Done];
+    }
+    store(r, total[r]);
   }
 }
 
@@ -242,16 +238,11 @@ template <class Dot, std::size_t Rows, std::size_t Inner>
 LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, std::size_t distance, const auto* x,
                                               auto store) noexcept {
   typename Dot::Sums sum[Rows];
-  std::int32_t total[Rows];
   dot_products<Dot, Rows, 2, Inner>(rows, distance, x,
                                     [&](std::size_t r, const auto& of_row) LADON_INLINE_LAMBDA { sum[r] = of_row; });
-  store_totals(sum, total);
-  LADON_UNROLLED_FOR(r, Rows) {
-    for (std::size_t k = Inner - Inner % Dot::features; k < Inner; ++k) {
-      total[r] += vec::feature_value(x[k]) * rows[r * distance + k];
-    }
-    store(r, total[r]);
-  }
+  constexpr std::size_t done = Inner / Dot::features * Dot::features;
+  store_totals<done, Inner>(
+      sum, x, [&](std::size_t r) LADON_INLINE_LAMBDA { return rows + r * distance + done; }, store);
 }
 
 // Overload for rows of 4-bit weights, `distance` bytes apart. Dot is a vec::Int4Dot. `x` has the order that Dot::add
@@ -260,11 +251,10 @@ LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, std::size
 template <class Dot, std::size_t Rows, std::size_t Inner>
 LADON_INLINE constexpr void int8_dot_products(const std::uint8_t* rows, std::size_t distance, const auto* x,
                                               auto store) noexcept {
-  constexpr std::size_t groups = int4_groups(Inner), whole = Inner / int4_group, rest = Inner % int4_group;
+  constexpr std::size_t groups = int4_groups(Inner), whole = Inner / int4_group;
   constexpr std::size_t code_bytes = int4_group / 2, line_groups = 4, ahead = 1024, far_ahead = 12 * 1024;
   typename Dot::Sums sum[Rows];
-  std::int32_t total[Rows];
-  LADON_UNROLLED_FOR(r, Rows) sum[r] = Dot::zero();
+  LADON_UNROLLED_FOR(r, Rows) sum[r] = vec::zero_sums<typename Dot::Sums>();
   const auto add = [&](std::size_t g) LADON_INLINE_LAMBDA {
     LADON_UNROLLED_FOR(r, Rows) Dot::add(sum[r], x + g * int4_group, rows + r * distance, groups, g);
   };
@@ -282,15 +272,12 @@ LADON_INLINE constexpr void int8_dot_products(const std::uint8_t* rows, std::siz
     constexpr std::size_t last = whole - 1;
     LADON_UNROLLED_FOR(r, Rows) Dot::add_last(sum[r], x + last * int4_group, rows + r * distance, groups, last);
   }
-  store_totals(sum, total);
-  LADON_UNROLLED_FOR(r, Rows) {
-    if constexpr (rest > 0) {
-      std::int8_t weight[int4_group];
-      expand_int4_group(rows + r * distance, groups, whole, weight);
-      for (std::size_t i = 0; i < rest; ++i) total[r] += vec::feature_value(x[whole * int4_group + i]) * weight[i];
-    }
-    store(r, total[r]);
-  }
+  const auto last_group = [&](std::size_t r) LADON_INLINE_LAMBDA {
+    std::array<std::int8_t, int4_group> weight;
+    expand_int4_group(rows + r * distance, groups, whole, weight.data());
+    return weight;
+  };
+  store_totals<whole * int4_group, Inner>(sum, x, last_group, store);
 }
 
 // Int4Dot with 16 lanes needs features of 8 bits, and takes four groups at a time.
@@ -301,10 +288,6 @@ inline constexpr std::size_t int4_lanes = Simd::lanes < 8                       
                                                                                     : 8;
 template <class Simd, class Element, std::size_t Inner>
 using Int4RowDot = vec::Int4Dot<Element, typename Simd::template Pack<int4_lanes<Simd, Element, Inner>>>;
-template <class Dot>
-inline constexpr bool arranges_features = requires { requires Dot::arranges; };
-template <class Dot>
-inline constexpr bool centres_features = requires { requires Dot::centres; };
 // Arranged features lie on the stack, so Inner is limited.
 template <class Simd, class Element, std::size_t Inner>
 inline constexpr bool multiplies_int4_rows = Int4RowDot<Simd, Element, Inner>::exists && Inner <= 8192;
@@ -320,13 +303,14 @@ LADON_NOINLINE constexpr void matrix_vector_int8(auto w, auto in, auto epilogue)
   constexpr std::size_t lanes = Wide::lanes, together = lanes % 4 == 0 ? 4 : 1;
   constexpr bool four_bits = std::is_same_v<typename decltype(w.weight)::Element, std::uint8_t>;
   using Dot = std::conditional_t<four_bits, Int4RowDot<Simd, Element, Inner>, RowDot<Wide, Element>>;
-  constexpr bool has_zero = vec::holds_zero_point<Element> || centres_features<Dot>;
+  constexpr bool arranges = requires { Dot::centres; };
+  constexpr bool has_zero = vec::holds_zero_point<Element> || arranges;
   const float token_scale = in.template scale<1>(0)[0];
   [[maybe_unused]] std::int32_t zero = 0;
   if constexpr (vec::holds_zero_point<Element>) zero = static_cast<std::int32_t>(in.template zero<1>(0)[0]);
   const Element* x = in.data;
-  [[maybe_unused]] Element arranged[arranges_features<Dot> ? Inner : 1];
-  if constexpr (arranges_features<Dot>) {
+  [[maybe_unused]] Element arranged[arranges ? Inner : 1];
+  if constexpr (arranges) {
     zero -= Dot::template arrange<Inner>(x, arranged);
     x = arranged;
   }

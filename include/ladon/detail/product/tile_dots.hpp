@@ -26,7 +26,6 @@ template <class Dot, std::size_t Lanes>
 struct EachPack : Dot {
   static constexpr std::size_t rows = 1, lanes = Lanes;
   static constexpr std::size_t tuple_size = Dot::features;
-  static constexpr bool hides_count = std::is_same_v<Dot, vec::PairDot<typename Dot::Sums>>;
   template <std::size_t Width, std::size_t First, class Element, std::size_t Packs>
   static LADON_INLINE constexpr void load(const Element* panel, typename Dot::Features (&x)[Packs]) noexcept {
     LADON_UNROLL
@@ -40,7 +39,6 @@ struct EachPack : Dot {
 
 struct OneRowDot {
   static constexpr std::size_t rows = 1;
-  static constexpr bool hides_count = false;
 };
 
 template <class Dot, std::size_t Packs>
@@ -83,7 +81,6 @@ struct ByMatrix {
   using Sums = typename Dot::Sums;
   static_assert(Dot::steps == 4);
   static constexpr std::size_t rows = 2, features = Dot::tuple_size * 4;
-  static constexpr bool hides_count = false;
   struct Features {
     typename Dot::Features tokens[2][2];  // [tuples 0 and 1, or 2 and 3][tokens 0 and 1, or 2 and 3]
   };
@@ -118,79 +115,64 @@ struct ByMatrix {
 // of each token.
 //
 // Lane i * Steps + j of a sum belongs to token i, and adds the steps j, j + Steps, j + 2 Steps and so on. The partial
-// sums are added at the end. FoldedFloats is for panels of floats or of pairs of bfloat16 numbers.
-template <class Wide, std::size_t Steps, std::size_t StepFeatures>
-struct FoldedFloats : OneRowDot {
+// sums are added at the end. Integer sums are exact, so folding does not change the result.
+template <class Feature, class Wide, std::size_t Steps>
+struct Folded : OneRowDot {
+  static constexpr bool integers = std::is_integral_v<Feature>;
+  using Dot = std::conditional_t<std::is_same_v<Feature, float>, vec::FloatDot<Wide>, vec::TupleDot<Feature, Wide>>;
   using Fold = vec::Fold<Wide, Steps>;
-  using Sums = Wide;
-  using Features = Wide;
-  static constexpr std::size_t tuple_size = StepFeatures, features = Steps * StepFeatures;
-  static LADON_INLINE Sums zero() noexcept { return Wide::broadcast(0.0f); }
-  template <std::size_t Width, std::size_t First, class Element, std::size_t Packs>
-  static LADON_INLINE void load(const Element* panel, Features (&x)[Packs]) noexcept {
-    static_assert(Packs == 1);
-    x[0] = Fold::load(panel);
-  }
-  template <class Matrix>
-  static LADON_INLINE Wide weights(Matrix w) noexcept {
-    return Fold::repeat(w.data);
-  }
-  static LADON_INLINE void add(Sums& sum, const Wide& x, const Wide& weights) noexcept {
-    std::conditional_t<StepFeatures == 1, vec::FloatDot<Wide>, vec::PairDot<Wide>>::add(sum, x, weights);
-  }
-  template <class Pack>
-  static LADON_INLINE Pack unfold(const Sums& sum, const Pack& start) noexcept {
-    return start + Fold::add_steps(sum);
-  }
-};
-
-// Folded panels of quantised features. Integer sums are exact, so folding does not change the result.
-template <class Element, class Wide>
-struct FoldedTuples : OneRowDot {
-  using Dot = vec::TupleDot<Element, Wide>;
   using Sums = typename Dot::Sums;
-  using Features = Wide;
-  static constexpr std::size_t tuple_size = Dot::tuple_size, features = 2 * tuple_size;
-  static LADON_INLINE Sums zero() noexcept { return Sums::zero(); }
+  using Features = typename Dot::Features;
+  static constexpr std::size_t tuple_size = Dot::features, features = Steps * tuple_size;
   template <std::size_t Width, std::size_t First, std::size_t Packs>
-  static LADON_INLINE void load(const Element* panel, Features (&x)[Packs]) noexcept {
+  static LADON_INLINE void load(const Feature* panel, Features (&x)[Packs]) noexcept {
     static_assert(Packs == 1);
-    x[0] = vec::Fold<Wide, 2>::load(panel);
+    x[0] = of_bits(Fold::load(panel));
   }
   template <class Matrix>
-  static LADON_INLINE std::int64_t weights(Matrix w) noexcept {
-    return vec::load_two_tuples<tuple_size>(w.data);
+  static LADON_INLINE Features weights(Matrix w) noexcept {
+    return of_bits(Fold::repeat(w.data));
   }
-  static LADON_INLINE void add(Sums& sum, const Wide& x, std::int64_t weights) noexcept {
-    Dot::add_folded(sum, x, weights);
+  static LADON_INLINE void add(Sums& sum, const Features& x, const Features& weights) noexcept {
+    Dot::add(sum, x, weights);
   }
   template <class PlainSums>
   static LADON_INLINE PlainSums unfold(const Sums& sum, const PlainSums& start) noexcept {
-    return sum.add_steps(start);
+    if constexpr (integers) {
+      return sum.add_steps(start);
+    } else {
+      return start + Fold::add_steps(sum);
+    }
+  }
+
+ private:
+  static LADON_INLINE Features of_bits(const Wide& bits) noexcept {
+    if constexpr (!integers) {
+      return bits;
+    } else {
+      return ladon::bit_cast<Features>(bits.batch);
+    }
   }
 };
 
-// How many steps of a product of floats or bfloat16 numbers share a register: 1 if the product is not folded. Folding
-// changes the order of the additions, so deterministic builds do not fold.
+// How many steps of a product share a register: 1 if the product is not folded. Folding changes the order of the
+// additions of floats, so deterministic builds fold only integers.
 template <class Simd, PanelLayout T, std::size_t Inner, class Matrix, class In = PanelsView>
-inline constexpr std::size_t folded_steps = [] {
-  constexpr bool leaves_lanes = T.lanes > 1 && T.width() < Simd::lanes;
-  constexpr std::size_t all_steps = std::is_same_v<In, PanelsView> ? Inner : Inner / 2;
-  if constexpr (!LADON_DETERMINISTIC && leaves_lanes && Matrix::rows_contiguous &&
-                all_steps >= target::Current::shortest_folded_sum) {
-    constexpr std::size_t steps = Simd::lanes / T.lanes;
-    if (vec::Fold<typename Simd::template Pack<Simd::lanes>, steps>::exists) return steps;
+inline constexpr std::size_t folded_steps = []() -> std::size_t {
+  using Feature = typename In::Element;
+  if constexpr (T.packs == 1 && T.lanes > 1 && T.lanes < Simd::lanes) {
+    constexpr bool integers = std::is_integral_v<Feature>;
+    constexpr std::size_t steps = integers ? 2 : Simd::lanes / T.lanes;
+    using Wide = typename Simd::template Pack<steps * T.lanes>;
+    if constexpr (!vec::Fold<Wide, steps>::exists) {
+      return 1;
+    } else if constexpr (integers) {
+      if (requires { requires vec::TupleDot<Feature, Wide>::folds; }) return steps;
+    } else if constexpr (!LADON_DETERMINISTIC && Matrix::rows_contiguous) {
+      if (Inner * sizeof(Feature) / sizeof(float) >= target::Current::shortest_folded_sum) return steps;
+    }
   }
-  return std::size_t{1};
-}();
-
-template <class Simd, PanelLayout T, class Element>
-inline constexpr bool folds_int8 = [] {
-  if constexpr (T.packs == 1 && 2 * T.lanes <= Simd::lanes) {
-    using Wide = typename Simd::template Pack<2 * T.lanes>;
-    return vec::Fold<Wide, 2>::exists && requires { requires vec::TupleDot<Element, Wide>::folds; };
-  }
-  return false;
+  return 1;
 }();
 template <class Dot, std::size_t Lanes, std::size_t R>
 constexpr auto tuple_dot() noexcept {
@@ -205,26 +187,19 @@ constexpr auto tuple_dot() noexcept {
 // P is a ProductForm (detail/product/product_form.hpp).
 template <class P, std::size_t R, class Matrix, class In>
 constexpr auto dot_of_tile() noexcept {
-  using Simd = typename P::Simd;
+  using Feature = typename In::Element;
   using Pack = typename P::Pack;
-  constexpr PanelLayout layout = P::layout;
-  if constexpr (is_quantised<In>) {
-    using Element = typename In::Element;
-    if constexpr (folds_int8<Simd, layout, Element>) {
-      return FoldedTuples<Element, typename Simd::template Pack<2 * layout.lanes>>{};
-    } else {
-      return tuple_dot<vec::TupleDot<Element, Pack>, layout.lanes, R>();
-    }
-  } else if constexpr (folded_steps<Simd, layout, P::inner, Matrix, In> > 1) {
-    return FoldedFloats<typename Simd::template Pack<Simd::lanes>, folded_steps<Simd, layout, P::inner, Matrix, In>,
-                        std::is_same_v<In, PanelsView> ? 1 : 2>{};
-  } else if constexpr (std::is_same_v<In, BFloat16PanelsView>) {
-    return tuple_dot<vec::TupleDot<BFloat16, Pack>, layout.lanes, R>();
+  constexpr std::size_t lanes = P::layout.lanes,
+                        steps = folded_steps<typename P::Simd, P::layout, P::inner, Matrix, In>;
+  if constexpr (steps > 1) {
+    return Folded<Feature, typename P::Simd::template Pack<steps * lanes>, steps>{};
+  } else if constexpr (std::is_same_v<Feature, float>) {
+    return EachPack<vec::FloatDot<Pack>, lanes>{};
   } else {
-    return EachPack<vec::FloatDot<Pack>, layout.lanes>{};
+    return tuple_dot<vec::TupleDot<Feature, Pack>, lanes, R>();
   }
 }
 template <class Dot>
-inline constexpr bool is_folded = requires { Dot::zero(); };
+inline constexpr bool is_folded = requires { typename Dot::Fold; };
 
 }  // namespace LADON_NAMESPACE::detail

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of a weight matrix and a few tokens that lie in rows or quads (detail/panel/token_rows.hpp). Lanes hold
 // features, so no lane is idle because tokens are few. The last quad may lack tokens. The parts of a product:
-//     tile     up to row_tile_tokens tokens and 4 rows of W, or all quads and several rows of W. Sums stay in
-//              registers, and their lanes are added last
+//     tile     up to TokenRowRules::tile_tokens tokens and 4 rows of W, or all quads and several rows of W. Sums stay
+//              in registers, and their lanes are added last
 //     block    rows of W whose sums are written to the panel together: as many as a register has lanes, or 48 with
-//     quads
+//              quads
 //
 // Integer sums are exact, so int8 results equal those of panels. W is read in place.
 #pragma once
@@ -47,7 +47,7 @@ LADON_NOINLINE void multiply_token_rows(const Weight* w, std::size_t row_stride,
   const Weight* row[4];
   LADON_UNROLLED_FOR(i, 4) row[i] = w + (i < rows ? i : rows - 1) * row_stride;
   typename Dot::Sums sum[Tokens][4];
-  LADON_UNROLLED_FOR(i, 4 * Tokens) sum[i / 4][i % 4] = Dot::zero();
+  LADON_UNROLLED_FOR(i, 4 * Tokens) sum[i / 4][i % 4] = vec::zero_sums<typename Dot::Sums>();
   const auto add = [&](std::size_t k, auto weights) LADON_INLINE_LAMBDA {
     typename Dot::Register token[Tokens];
     LADON_UNROLLED_FOR(t, Tokens) token[t] = Dot::load(x + t * Stride + k * Spread);
@@ -101,7 +101,7 @@ LADON_NOINLINE void sums_of_token_rows(const Weight* w, std::size_t row_stride, 
   Quads* const quads = opaque(memory);  // otherwise, g++ 12 warns that `memory` may be uninitialised
   for (std::size_t q = 0; q < lanes / 4; ++q) {
     const std::size_t row = 4 * q < rows ? 4 * q : rows - 1;
-    for_token_tiles<Simd::template row_tile_tokens<Feature>>(
+    for_token_tiles<Simd::template token_rows<Feature>.tile_tokens>(
         tokens, [&]<std::size_t N>(std::size_t first) LADON_INLINE_LAMBDA {
           multiply_token_rows<Dot, N, Inner, Stride, Spread>(w + row * row_stride, row_stride, rows - row,
                                                              x + first * Stride, quads[first] + q);
@@ -162,13 +162,14 @@ struct QuadForm {
 template <class Dot, std::size_t R, std::size_t Quads, std::size_t Inner, std::size_t MostTokens, class Matrix,
           class Feature>
 LADON_NOINLINE void multiply_quads(Matrix w, const Feature* x, float* sums) noexcept {
-  MicroKernel<Dot, R, Quads> tile([](std::size_t, std::size_t) LADON_INLINE_LAMBDA { return Dot::zero(); });
+  MicroKernel<Dot, R, Quads> tile([](std::size_t, std::size_t)
+                                      LADON_INLINE_LAMBDA { return vec::zero_sums<typename Dot::Sums>(); });
   WeightsInPlace<Matrix>{w}.template multiply<QuadForm<Quads, Inner>>(tile, x, {true, true, true});
   LADON_UNROLLED_FOR(r, R) {
     LADON_UNROLL
     for (std::size_t q = 0; q < Quads; q += 4) {
       typename Dot::Sums sum[4];
-      LADON_UNROLLED_FOR(i, 4) sum[i] = q + i < Quads ? tile.sum[r][q + i] : Dot::zero();
+      LADON_UNROLLED_FOR(i, 4) sum[i] = q + i < Quads ? tile.sum[r][q + i] : vec::zero_sums<typename Dot::Sums>();
       Dot::sums_of_tokens(sum).store(sums + r * MostTokens + 4 * q);
     }
   }
@@ -211,7 +212,7 @@ LADON_NOINLINE void product_of_token_rows(Weights w, std::size_t rows, In in, st
   constexpr std::size_t most = has_quads && !Form::apart ? T.width() : Form::most_tokens;
   constexpr std::size_t width = (most + T.lanes - 1) / T.lanes * T.lanes;
   const RowsOfPanel in_rows = in.rows[panel];
-  const Element* const x = in.template row_data<Form, Inner, T.width()>(panel);
+  const Element* const x = in.template row_data<Inner, T.width()>(panel);
   const auto& store = epilogue.without_later_transform();
   alignas(64) float sums[block * width];
   for (std::size_t row = 0; row < rows; row += block) {
@@ -221,9 +222,8 @@ LADON_NOINLINE void product_of_token_rows(Weights w, std::size_t rows, In in, st
     if constexpr (has_quads) {
       if (in_rows.quads > 0) {
         if (rows >= block) before = block - count;
-        sums_of_quads<Simd, Element, Form, Inner, width>(w.weight.rows_from(row - before), before + count,
-                                                         in.template quad_data<Inner, T.width()>(panel), in_rows.quads,
-                                                         sums);
+        sums_of_quads<Simd, Element, Form, Inner, width>(w.weight.rows_from(row - before), before + count, x,
+                                                         in_rows.quads, sums);
         multiplied = true;
       }
     }
@@ -231,8 +231,8 @@ LADON_NOINLINE void product_of_token_rows(Weights w, std::size_t rows, In in, st
       for (std::size_t r = 0; r < count; r += Simd::lanes) {
         const std::size_t left = count - r < Simd::lanes ? count - r : Simd::lanes;
         sums_of_token_rows<Simd, Element, Pack, width, Inner, Form::stride, Form::spread>(
-            w.weight.rows_from(row + r).data, decltype(w.weight)::row_stride, left, x, in_rows.end - in_rows.begin,
-            sums + r * width);
+            w.weight.rows_from(row + r).data, decltype(w.weight)::row_stride, left, x + Form::offset,
+            in_rows.end - in_rows.begin, sums + r * width);
       }
     }
     for (std::size_t t = in_rows.begin; t < in_rows.end; t += T.lanes) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include <ladon/detail/panel/panels.hpp>
 #include <ladon/detail/panel/product_input.hpp>
@@ -20,13 +21,9 @@ namespace LADON_NAMESPACE::detail {
 template <class Unit, std::size_t Tiles, std::size_t Packs, std::size_t Lanes>
 struct UnitBlock {
   static constexpr std::size_t rows = Tiles * Unit::rows;
-  static constexpr bool two_tiles = Tiles == 2, two_packs = Packs == 2;
 
   static LADON_INLINE void zero() noexcept {
-    Unit::template zero<0>();
-    if constexpr (two_packs) Unit::template zero<1>();
-    if constexpr (two_tiles) Unit::template zero<2>();
-    if constexpr (two_tiles && two_packs) Unit::template zero<3>();
+    for_each([]<std::size_t T, std::size_t P>() LADON_INLINE_LAMBDA { Unit::template zero<2 * T + P>(); });
   }
   // Adds the products of the first Inner features of `w` and of a panel [tuples][Width][tuple size].
   template <std::size_t Inner, std::size_t Width, class Matrix, class Element>
@@ -37,29 +34,29 @@ struct UnitBlock {
     static_assert(Matrix::rows_contiguous && Inner % step == 0);
     LADON_ROLLED_FOR(i, Inner / step) {
       const std::size_t k = i * step;
-      const Element* const x = panel + k * Width;
-      Unit::template load<6>(x, panel_stride);
-      Unit::template load<4>(w.columns_from(k).data, weight_stride);
-      Unit::template add<Weight, 0, 4, 6>();
-      if constexpr (two_packs) {
-        Unit::template load<7>(x + Lanes * tuple_size, panel_stride);
-        Unit::template add<Weight, 1, 4, 7>();
-      }
-      if constexpr (two_tiles) {
-        Unit::template load<5>(w.rows_from(Unit::rows).columns_from(k).data, weight_stride);
-        Unit::template add<Weight, 2, 5, 6>();
-      }
-      if constexpr (two_tiles && two_packs) Unit::template add<Weight, 3, 5, 7>();
+      for_each([&]<std::size_t T, std::size_t P>() LADON_INLINE_LAMBDA {
+        if constexpr (T == 0) Unit::template load<6 + P>(panel + k * Width + P * Lanes * tuple_size, panel_stride);
+        if constexpr (P == 0) {
+          Unit::template load<4 + T>(w.rows_from(T * Unit::rows).columns_from(k).data, weight_stride);
+        }
+        Unit::template add<Weight, 2 * T + P, 4 + T, 6 + P>();
+      });
     }
   }
   // Rows of sums begin Width numbers apart.
   template <std::size_t Width, class Sum>
   static LADON_INLINE void store(Sum* sums) noexcept {
-    constexpr std::size_t stride = Width * sizeof(Sum), second = Unit::rows * Width;
-    Unit::template store<0>(sums, stride);
-    if constexpr (two_packs) Unit::template store<1>(sums + Lanes, stride);
-    if constexpr (two_tiles) Unit::template store<2>(sums + second, stride);
-    if constexpr (two_tiles && two_packs) Unit::template store<3>(sums + second + Lanes, stride);
+    for_each([&]<std::size_t T, std::size_t P>() LADON_INLINE_LAMBDA {
+      Unit::template store<2 * T + P>(sums + T * Unit::rows * Width + P * Lanes, Width * sizeof(Sum));
+    });
+  }
+
+ private:
+  // Calls f.operator()<T, P>() for each tile T of weights and pack P of tokens.
+  static LADON_INLINE void for_each(auto f) noexcept {
+    [&]<std::size_t... J>(std::index_sequence<J...>) LADON_INLINE_LAMBDA {
+      (f.template operator()<J / Packs, J % Packs>(), ...);
+    }(std::make_index_sequence<Tiles * Packs>());
   }
 };
 

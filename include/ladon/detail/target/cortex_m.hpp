@@ -32,15 +32,12 @@
 
 namespace LADON_NAMESPACE::detail::target {
 
-struct CortexM : Defaults {
-  static constexpr std::size_t widened_features = widened_features_on_small_stack;
-  static constexpr std::size_t expanded_bytes = expanded_bytes_on_small_stack;
-  static constexpr std::size_t result_bytes_at_a_time = result_bytes_in_small_memory;
+struct CortexM : SmallMemory {
   static constexpr std::size_t int8_tile_sums = 4;  // for cores without DSP, such as M3
   // Each read of weights converts them, so 4 panels share a read: 105.4 -> 93.4 million instructions of
   // examples/keywords on M7, 29.4 -> 27.2 on M55.
-  static constexpr std::size_t int8_feed_forward_panels = LADON_DSP ? 4 : 1;
-  static constexpr std::size_t int4_feed_forward_tokens = 0;  // one panel, or as many as fit into the keys' memory
+  static constexpr std::size_t int8_feed_forward_tokens = LADON_HELIUM ? 32 : LADON_DSP ? 16 : 0;
+  static constexpr std::size_t int4_feed_forward_tokens = int8_feed_forward_tokens;
   static constexpr bool hidden_in_keys = true;
   static constexpr std::size_t most_few_queries = 0;  // one kernel for all lengths takes less code
 #if LADON_HELIUM

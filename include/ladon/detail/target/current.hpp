@@ -22,10 +22,7 @@
 namespace LADON_NAMESPACE::detail::target {
 
 // All other processors, such as RISC-V without vectors, use arrays of one float.
-struct Other : Defaults {
-  static constexpr std::size_t widened_features = widened_features_on_small_stack;
-  static constexpr std::size_t expanded_bytes = expanded_bytes_on_small_stack;
-  static constexpr std::size_t result_bytes_at_a_time = result_bytes_in_small_memory;
+struct Other : SmallMemory {
   // With more than 8 sums in a tile, g++ 12 spills sums on RISC-V.
   static constexpr std::size_t int8_tile_sums = 8;
 };

@@ -41,6 +41,15 @@ namespace target {
 
 inline constexpr std::size_t unlimited = static_cast<std::size_t>(-1);
 
+// How products take few tokens as rows (detail/panel/token_rows.hpp).
+struct TokenRowRules {
+  bool exist = false;
+  std::size_t tile_tokens = 6;               // tokens of a tile with 4 rows of W
+  std::size_t overhead_registers = 2;        // adding the lanes of a row's sum takes as long as this many products
+  std::size_t most_beyond_pack = unlimited;  // tokens of the second pack that may be rows, if the first is full
+  bool of_whole_panel = false;               // the tokens of both packs may be rows
+};
+
 struct Defaults {
   static constexpr std::size_t registers = 16;  // for benchmarks
 
@@ -49,7 +58,6 @@ struct Defaults {
   static constexpr std::size_t steps_per_iteration(std::size_t /*lanes*/, std::size_t /*packs*/) noexcept { return 1; }
   static constexpr bool advances_pointers = false;
   static constexpr bool separates_rows = false;
-  static constexpr bool joins_queries = false;
   static constexpr std::size_t inlined_product_weights = 0;
   static constexpr bool projections_share_code = true;
   static constexpr std::size_t shortest_folded_sum = 16;
@@ -89,7 +97,6 @@ struct Defaults {
   // Bytes of results that a linear map outside the layers computes before it converts them into rows. With 16 KB, an
   // int8 map of 128 tokens with 384 and 1536 features takes 1.20 times as long (Zen 5).
   static constexpr std::size_t result_bytes_at_a_time = 64 * 1024;
-  static constexpr std::size_t result_bytes_in_small_memory = 8 * 1024;
   // Bytes of a block of weights. The L2 cache keeps a block until all panels, and tokens that are rows (product.hpp),
   // have used it.
   static constexpr std::size_t block_bytes = 144 * 1024;
@@ -99,10 +106,8 @@ struct Defaults {
   // Precisions.
   // How many weights of a row are converted to floats at a time, on the stack.
   static constexpr std::size_t widened_features = 2048;
-  static constexpr std::size_t widened_features_on_small_stack = 64;
   // Bytes of expanded 4-bit weights on the stack.
   static constexpr std::size_t expanded_bytes = 16 * 1024;
-  static constexpr std::size_t expanded_bytes_on_small_stack = 1024;
   static constexpr bool multiplies_bfloat16 = false;
   static constexpr std::size_t bfloat16_tile_sums = unlimited;
   // The type of a quantised feature in panels (detail/panel/int8_panels.hpp): q in 16 or 32 bits, or in 8 bits q +
@@ -114,7 +119,6 @@ struct Defaults {
   static constexpr std::size_t int8_tile_sums = 24;
   // The hidden features of a feed-forward network overwrite the keys.
   static constexpr bool hidden_in_keys = false;
-  static constexpr std::size_t int8_feed_forward_panels = 1;
   // How many tokens of a feed-forward network, at least those of a panel, share a read of int8 weights, or an expansion
   // of 4-bit weights. With 64 instead of 0, 4-bit MiniLM of 128 tokens takes 0.96 of the time on AVX-512, 0.9 on AVX2,
   // and 0.8 in WebAssembly.
@@ -123,15 +127,7 @@ struct Defaults {
 
   // Few tokens as rows (detail/panel/token_rows.hpp). Element is the type of the features.
   template <class Element>
-  static constexpr bool multiplies_token_rows = false;
-  template <class Element>
-  static constexpr std::size_t row_tile_tokens = 6;
-  template <class Element>
-  static constexpr std::size_t row_overhead_registers = 2;
-  template <class Element>
-  static constexpr std::size_t most_rows_beyond_pack = unlimited;
-  template <class Element>
-  static constexpr bool has_rows_of_whole_panel = false;
+  static constexpr TokenRowRules token_rows{};
   // Whether this number of tokens becomes quads (detail/vec/token_quads.hpp). The tokens are all of a panel, or those
   // after its first pack.
   template <class Element>
@@ -156,6 +152,10 @@ struct Defaults {
   // Eight dot products together hide the latency of an FMA.
   static constexpr std::size_t dot_product_packs(std::size_t lanes) noexcept { return lanes < 8 ? 2 : 1; }
   static constexpr std::size_t column_packs = 8;
+};
+
+struct SmallMemory : Defaults {
+  static constexpr std::size_t widened_features = 64, expanded_bytes = 1024, result_bytes_at_a_time = 8 * 1024;
 };
 
 // For packs that are arrays. Only tests, POWER and RISC-V with vectors have arrays of several lanes.

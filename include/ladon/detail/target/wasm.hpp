@@ -21,7 +21,6 @@ struct Wasm : Defaults {
   static constexpr std::size_t tile_sums = 8;  // 2 x 4: 84% of peak at (512,256,8), Xeon; 2 x 5: 85%, 540 bytes more
 #endif
   static constexpr auto panel_layout = one_or_two_packs<tile_sums>;
-  static constexpr bool joins_queries = true;
 #if defined(__wasm_relaxed_simd__)
   using Int8Element = std::uint8_t;
 #elif defined(__wasm_simd128__)

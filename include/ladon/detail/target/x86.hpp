@@ -63,19 +63,17 @@ struct Avx512 : X86 {
   static constexpr std::size_t int8_tile_sums = 24;  // sums, panel and weights take 27 registers
 #endif
 #if LADON_HAS_SHUFFLE && defined(__AVX512BW__)
-  template <class Element>
-  static constexpr bool multiplies_token_rows = !LADON_DETERMINISTIC || std::is_integral_v<Element>;
-  // Without VNNI, each integer product occupies a register, so with 4 tokens, g++ 12 spills.
-  template <class Element>
-  static constexpr std::size_t row_tile_tokens = std::is_integral_v<Element> && !LADON_VNNI ? 3 : 6;
-  template <class Element>
-  static constexpr std::size_t row_overhead_registers = std::is_same_v<Element, float>          ? 5
-                                                        : std::is_same_v<Element, std::int16_t> ? 1
-                                                                                                : 2;
-  // With 16-bit features, tokens of a second pack never become rows. The product of the first pack converts the int8
-  // weights anyway, and both packs then use the converted weights.
-  template <class Element>
-  static constexpr std::size_t most_rows_beyond_pack = std::is_same_v<Element, std::int16_t> ? 0 : unlimited;
+  // Without VNNI, each integer product occupies a register, so with 4 tokens, g++ 12 spills. With 16-bit features,
+  // tokens of a second pack never become rows: the product of the first pack converts the int8 weights anyway, and both
+  // packs then use the converted weights.
+  template <class Element, bool Integers = std::is_integral_v<Element>,
+            bool Words = std::is_same_v<Element, std::int16_t>>
+  static constexpr TokenRowRules token_rows{.exist = !LADON_DETERMINISTIC || Integers,
+                                            .tile_tokens = Integers && !LADON_VNNI ? 3u : 6u,
+                                            .overhead_registers = std::is_same_v<Element, float> ? 5
+                                                                  : Words                        ? 1
+                                                                                                 : 2,
+                                            .most_beyond_pack = Words ? 0 : unlimited};
   // With quads, MiniLM takes 0.74 (int8) and 0.80 (float32) of the time with 12 tokens, and 0.86 (int8) with 24 tokens,
   // on Emerald Rapids. bfloat16 was measured only there, where vdpbf16ps is slow: an empty place costs as much as a
   // token, so the last bfloat16 quad lacks at most one token.
@@ -115,20 +113,17 @@ struct Avx2 : X86 {
 #endif
   static constexpr std::size_t softmax_chains = 4;  // 16% less time than with 1 (Cascade Lake)
 #if LADON_HAS_SHUFFLE && defined(__AVX2__)
-  template <class Element>
-  static constexpr bool multiplies_token_rows = !LADON_DETERMINISTIC || std::is_integral_v<Element>;
-  template <class Element>
-  static constexpr std::size_t row_tile_tokens = std::is_integral_v<Element> ? 2 : 3;
-  template <class Element>
-  static constexpr std::size_t row_overhead_registers = std::is_same_v<Element, float>          ? 16
-                                                        : std::is_same_v<Element, std::int16_t> ? 0
-                                                                                                : 1;
-  template <class Element>
-  static constexpr std::size_t most_rows_beyond_pack = !std::is_integral_v<Element>            ? 4
-                                                       : std::is_same_v<Element, std::int16_t> ? 0
-                                                                                               : unlimited;
-  template <class Element>
-  static constexpr bool has_rows_of_whole_panel = std::is_same_v<Element, std::int16_t>;
+  template <class Element, bool Integers = std::is_integral_v<Element>,
+            bool Words = std::is_same_v<Element, std::int16_t>>
+  static constexpr TokenRowRules token_rows{.exist = !LADON_DETERMINISTIC || Integers,
+                                            .tile_tokens = Integers ? 2 : 3,
+                                            .overhead_registers = std::is_same_v<Element, float> ? 16
+                                                                  : Words                        ? 0
+                                                                                                 : 1,
+                                            .most_beyond_pack = !Integers ? 4
+                                                                : Words   ? 0
+                                                                          : unlimited,
+                                            .of_whole_panel = Words};
 #endif
 #if LADON_VNNI
   static constexpr std::size_t int8_tile_sums = 12;  // Alder Lake needs 10 to hide the latency of vpdpbusd
@@ -144,11 +139,8 @@ struct Sse2 : X86 {
   static constexpr std::size_t softmax_chains = 4;  // 14% less time than with 1 (Cascade Lake)
 #if LADON_HAS_SHUFFLE
   template <class Element>
-  static constexpr bool multiplies_token_rows = !LADON_DETERMINISTIC && std::is_same_v<Element, float>;
-  template <class Element>
-  static constexpr std::size_t row_tile_tokens = 2;
-  template <class Element>
-  static constexpr std::size_t row_overhead_registers = 28;
+  static constexpr TokenRowRules token_rows{
+      .exist = !LADON_DETERMINISTIC && std::is_same_v<Element, float>, .tile_tokens = 2, .overhead_registers = 28};
 #endif
 };
 

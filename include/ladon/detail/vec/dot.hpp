@@ -86,6 +86,15 @@ struct IntegerSums {
   }
 };
 
+template <class Sums>
+LADON_INLINE constexpr Sums zero_sums() noexcept {
+  if constexpr (requires { Sums::zero(); }) {
+    return Sums::zero();
+  } else {
+    return Sums::broadcast(0.0f);
+  }
+}
+
 // The weights of one register, in memory.
 template <std::size_t Size>
 struct Bytes {
@@ -122,17 +131,11 @@ LADON_INLINE constexpr std::int32_t load_tuple(const Weight* weight) noexcept {
   }
   return tuple_of<TupleSize>(weight);
 }
-// Returns the tuple at `weight`, with the next tuple in the upper half.
-template <std::size_t TupleSize, class Weight>
-LADON_INLINE std::int64_t load_two_tuples(const Weight* weight) noexcept {
-  static_assert(TupleSize * sizeof(Weight) == sizeof(std::int32_t) && std::endian::native == std::endian::little);
-  return load_as<std::int64_t>(weight);
-}
 
 // Multiplies int8 weights in plain arrays. Specialisations for registers compute the same, but may store the tuples of
 // a panel in another order. They may also have:
-//     add_folded(sum, x, weights)               if `folds`, two steps for lanes / 2 tokens: lanes 2 i and 2 i + 1
-//                                               hold token i
+//     folds                                     whether `add` may take two steps of lanes / 2 tokens: lanes 2 i and
+//                                               2 i + 1 hold token i
 //     add_by_lane<Step>(sum, features, weights) a step with the weights in lane `Step` of a register of `steps` tuples
 //     add_matrix(sum, features, weights)        two steps of two tokens and two rows
 //     exchange_halves(first, second)            orders the sums of rows a and b for add_matrix, and back:
@@ -187,54 +190,13 @@ struct TupleDot {
 // sum. Both instructions read subnormal numbers as 0, and return 0 instead of a subnormal sum. If the bit EBF of FPCR
 // is set (FEAT_EBF16), BFDOT rounds to nearest and keeps subnormal numbers, so last bits differ.
 //
-// A Row is a register of 2 * lanes consecutive features or weights, for the product of a single token.
-template <class Pack>
-struct TupleDot<BFloat16, Pack> {
-  static constexpr std::size_t tuple_size = 2, features = 2;
-  using Sums = Pack;
-  using Features = const BFloat16*;
-  struct Row {
-    BFloat16 element[tuple_size * Pack::lanes];
-  };
-
-  static LADON_INLINE constexpr Features load(const BFloat16* panel) noexcept { return panel; }
-  static LADON_INLINE constexpr const BFloat16* weights(const BFloat16* weight) noexcept { return weight; }
-  static LADON_INLINE constexpr void add(Sums& sum, Features panel, const BFloat16* weight) noexcept {
-    for (std::size_t j = tuple_size; j-- > 0;) sum = fma(feature(panel, j), Pack::broadcast(to_float(weight[j])), sum);
-  }
-  // Loads `count` elements. The other elements are 0.
-  static LADON_INLINE constexpr Row load_row(const BFloat16* from,
-                                             std::size_t count = tuple_size * Pack::lanes) noexcept {
-    Row row{};
-    for (std::size_t i = 0; i < count; ++i) row.element[i] = from[i];
-    return row;
-  }
-  // Adds x[2 i] * weight[2 i] + x[2 i + 1] * weight[2 i + 1] to lane i.
-  static LADON_INLINE constexpr void add_products(Sums& sum, const Row& x, const Row& weight) noexcept {
-    for (std::size_t j = tuple_size; j-- > 0;) sum = fma(feature(x.element, j), feature(weight.element, j), sum);
-  }
-  // Rounds the features to bfloat16 and writes them to `panel` [lanes][2].
-  static LADON_INLINE constexpr void store_tuple(const Pack (&x)[tuple_size], BFloat16* panel) noexcept {
-    for (std::size_t j = 0; j < tuple_size; ++j) {
-      float lane[Pack::lanes];
-      x[j].store(lane);
-      for (std::size_t i = 0; i < Pack::lanes; ++i) panel[tuple_size * i + j] = to_bfloat16(lane[i]);
-    }
-  }
-
- private:
-  static LADON_INLINE constexpr Pack feature(const BFloat16* elements, std::size_t j) noexcept {
-    float lane[Pack::lanes]{};
-    for (std::size_t i = 0; i < Pack::lanes; ++i) lane[i] = to_float(elements[tuple_size * i + j]);
-    return Pack::load(lane);
-  }
-};
-
-// Attention can store queries, keys, values and attention weights as pairs of bfloat16 numbers. A lane holds a pair,
-// its first number in the low half. BFloat16Pairs has these functions:
+// A pair is a float with the bits of two bfloat16 numbers, the first in the low half. Attention can store queries,
+// keys, values and attention weights as pairs. BFloat16Pairs has these functions:
+//     broadcast(pair)             the pair with these bits in every lane
 //     to_pairs(first, second)     rounds two packs of floats to the pairs (first[i], second[i])
+//     store(pairs, to)            writes the numbers [lanes][2]
 //     store_neighbours(x, to)     rounds lanes 2 i and 2 i + 1 to the pair to[i]
-//     add_products(sum, a, b)     adds two products to each lane, with the rounding of TupleDot<BFloat16, Pack>
+//     add_products(sum, a, b)     adds two products to each lane
 LADON_INLINE constexpr float to_pair(float first, float second) noexcept {
   const std::uint32_t low = to_bfloat16(first).bits, high = to_bfloat16(second).bits;
   return ladon::bit_cast<float>(high << 16 | low);
@@ -250,8 +212,16 @@ inline constexpr float pair_of_ones = to_pair(1, 1);
 
 template <class Pack>
 struct BFloat16Pairs {
+  static LADON_INLINE constexpr Pack broadcast(std::int32_t pair) noexcept {
+    return Pack::broadcast(ladon::bit_cast<float>(pair));
+  }
   static LADON_INLINE constexpr Pack to_pairs(const Pack& first, const Pack& second) noexcept {
     return Pack::apply([&](std::size_t i) LADON_INLINE_LAMBDA { return to_pair(first.lane[i], second.lane[i]); });
+  }
+  static LADON_INLINE constexpr void store(const Pack& pairs, BFloat16* to) noexcept {
+    for (std::size_t i = 0; i < 2 * Pack::lanes; ++i) {
+      to[i].bits = static_cast<std::uint16_t>(ladon::bit_cast<std::uint32_t>(pairs.lane[i / 2]) >> (i % 2 * 16));
+    }
   }
   static LADON_INLINE constexpr void store_neighbours(const Pack& x, float* to) noexcept {
     for (std::size_t i = 0; i + 1 < Pack::lanes; i += 2) to[i / 2] = to_pair(x.lane[i], x.lane[i + 1]);
@@ -272,9 +242,44 @@ struct BFloat16Pairs {
   }
 };
 
+// A Row is a register of 2 * lanes consecutive features or weights, for the product of a single token.
+template <class Pack>
+struct TupleDot<BFloat16, Pack> {
+  static constexpr std::size_t tuple_size = 2, features = 2;
+  using Sums = Pack;
+  using Features = Pack;
+  using Row = Pack;
+  using Pairs = BFloat16Pairs<Pack>;
+
+  static LADON_INLINE constexpr Pack load(const BFloat16* from) noexcept { return load_row(from); }
+  static LADON_INLINE constexpr Pack weights(const BFloat16* weight) noexcept {
+    return Pairs::broadcast(load_tuple<tuple_size>(weight));
+  }
+  // Loads `count` elements. The other elements are 0.
+  static LADON_INLINE constexpr Row load_row(const BFloat16* from,
+                                             std::size_t count = tuple_size * Pack::lanes) noexcept {
+    if constexpr (std::endian::native == std::endian::little) {
+      if (!std::is_constant_evaluated() && count == tuple_size * Pack::lanes) return load_as<Row>(from);
+    }
+    float lane[Pack::lanes];
+    for (std::size_t i = 0; i < Pack::lanes; ++i) {
+      lane[i] = ladon::bit_cast<float>(2 * i < count ? tuple_of<2>(from + 2 * i, count - 2 * i) : 0);
+    }
+    return Pack::load(lane);
+  }
+  static LADON_INLINE constexpr void add(Sums& sum, const Pack& x, const Pack& weight) noexcept {
+    Pairs::add_products(sum, x, weight);
+  }
+  // Rounds the features to bfloat16 and writes them to `panel` [lanes][2].
+  static LADON_INLINE constexpr void store_tuple(const Pack (&x)[tuple_size], BFloat16* panel) noexcept {
+    Pairs::store(Pairs::to_pairs(x[0], x[1]), panel);
+  }
+};
+
 // A lane holds a pair of features or weights.
 template <class Pack>
 struct PairDot : FloatDot<Pack> {
+  static constexpr bool hides_count = true;
   static LADON_INLINE constexpr void add(Pack& sum, const Pack& x, const Pack& weight) noexcept {
     BFloat16Pairs<Pack>::add_products(sum, x, weight);
   }
@@ -347,9 +352,6 @@ struct TupleDot<Element, XsimdPack<Lanes>> {
   }
 #if defined(__AVX512BW__)
   static constexpr bool folds = Lanes == 16 || (Lanes == 8 && !pairs);
-  static LADON_INLINE void add_folded(Sums& sum, const Pack& x, std::int64_t weights) noexcept {
-    add(sum, Integers::bits(x.batch), Integers::broadcast(weights));
-  }
 #endif
   static LADON_INLINE void add_products(Sums& sum, const Element* x, const std::int8_t* weight) noexcept {
     if constexpr (pairs) {

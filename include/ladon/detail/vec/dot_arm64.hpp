@@ -157,7 +157,6 @@ struct TupleDot<BFloat16, XsimdPack<4>> : Arm64Dot<2, XsimdPack<4>, bfloat16x8_t
   static LADON_INLINE void add(Sums& sum, Row x, Row weight) noexcept {
     sum = Pack::Batch(vbfdotq_f32(sum.batch, x, weight));
   }
-  static LADON_INLINE void add_products(Sums& sum, Row x, Row weight) noexcept { add(sum, x, weight); }
   static LADON_INLINE void store_tuple(const Pack (&x)[tuple_size], BFloat16* panel) noexcept {
     const auto halves = [](const Pack& pack)
                             LADON_INLINE_LAMBDA { return vreinterpretq_u16_bf16(vcvtq_low_bf16_f32(pack.batch)); };

@@ -34,12 +34,12 @@ struct IntegerRegister {
     Batch(x).store_unaligned(static_cast<std::int32_t*>(to));
   }
   static LADON_INLINE Type broadcast(std::int32_t x) noexcept { return Batch(x); }
-  static LADON_INLINE Type broadcast(std::int64_t x) noexcept {
-    return xsimd::make_sized_batch_t<std::int64_t, N / 2>(x);
-  }
   static LADON_INLINE Type add(Type a, Type b) noexcept { LADON_X86(add_epi32, a, b); }
   static LADON_INLINE Type add_bytes(Type a, Type b) noexcept { LADON_X86(add_epi8, a, b); }
   static LADON_INLINE Type multiply(Type a, Type b) noexcept { LADON_X86(mullo_epi32, a, b); }
+  static LADON_INLINE Type bit_and(Type a, Type b) noexcept { return Batch(a) & Batch(b); }
+  static LADON_INLINE Type upper_halves(Type x) noexcept { LADON_X86(srli_epi16, x, 4); }
+  static LADON_INLINE Type look_up(Type table, Type number) noexcept { LADON_X86(shuffle_epi8, table, number); }
   // Multiplies the 16-bit words of `a` and `b`, and adds the two products of each lane to `sum`. Assembly for g++: with
   // intrinsics, g++ 12 multiplies all pairs of a step before it adds the first product, so products occupy as many
   // registers as sums.
@@ -187,89 +187,51 @@ LADON_INLINE Register add_dot(Register sum, Register x, const Weights& w) noexce
 #endif
 
 #if LADON_BFLOAT16_DOT
-// The instructions for 2 * N bfloat16 numbers. For g++, add_products is assembly, because with the intrinsic, g++ 12
-// copies and spills accumulators.
+// For g++, add_products is assembly, because with the intrinsic, g++ 12 copies and spills accumulators.
 template <std::size_t N>
-struct BFloat16Register {
-  using Type = typename IntegerRegister<N>::Type;
-  using Floats = typename IntegerRegister<N>::Floats;
-  using Mask = std::conditional_t<N == 16, __mmask32, std::conditional_t<N == 8, __mmask16, __mmask8>>;
+struct BFloat16Pairs<XsimdPack<N>> {
+  using Pack = XsimdPack<N>;
+  using Integers = IntegerRegister<N>;
+  using Type = typename Integers::Type;
+  using Floats = typename Integers::Floats;
 
-  static LADON_INLINE Type load_partial(const BFloat16* from, std::size_t count) noexcept {
-    const auto first = static_cast<Mask>((std::uint64_t{1} << count) - 1);
-    LADON_X86(maskz_loadu_epi16, first, from);
+  // An integer broadcast: bench/tuning-log.md.
+  static LADON_INLINE Pack broadcast(std::int32_t pair) noexcept {
+    return ladon::bit_cast<Floats>(Integers::broadcast(pair));
   }
-  // Rounds `even` and `odd` to the pairs (even[i], odd[i]).
-  static LADON_INLINE Type pairs(Floats even, Floats odd) noexcept {
+  static LADON_INLINE Pack to_pairs(const Pack& first, const Pack& second) noexcept {
     alignas(64) static constexpr auto order = [] {
       std::array<std::uint16_t, 2 * N> lane{};
       for (std::size_t i = 0; i < 2 * N; ++i) lane[i] = static_cast<std::uint16_t>(i / 2 + i % 2 * N);
       return lane;
     }();
-    const auto halves = ladon::bit_cast<Type>(round_two(odd, even));
-    LADON_X86(permutexvar_epi16, IntegerRegister<N>::load(order.data()), halves);
+    const auto halves = ladon::bit_cast<Type>(round_two(second.batch, first.batch));
+    return ladon::bit_cast<Floats>(permuted(Integers::load(order.data()), halves));
   }
-  static LADON_INLINE void store_neighbours(Floats x, void* to) noexcept {
-    const auto halves = to_bfloat16s(x);
+  static LADON_INLINE void store(const Pack& pairs, BFloat16* to) noexcept {
+    Integers::store(Integers::bits(pairs.batch), to);
+  }
+  static LADON_INLINE void store_neighbours(const Pack& x, float* to) noexcept {
+    const auto halves = to_bfloat16s(x.batch);
     std::memcpy(to, &halves, N * sizeof(BFloat16));
   }
-  static LADON_INLINE Floats add_products(Floats sum, Type x, Type w) noexcept {
-#if !defined(__GNUC__) || defined(__clang__)
-    using Pairs = decltype(round_two(sum, sum));
-    LADON_X86(dpbf16_ps, sum, ladon::bit_cast<Pairs>(x), ladon::bit_cast<Pairs>(w));
-#else
-    asm("vdpbf16ps {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(x), "v"(w));
-    return sum;
-#endif
+  static LADON_INLINE void add_products(Pack& sum, const Pack& a, const Pack& b) noexcept {
+    sum = add(sum.batch, a.batch, b.batch);
   }
 
  private:
+  static LADON_INLINE Floats add(Floats sum, Floats a, Floats b) noexcept {
+#if !defined(__GNUC__) || defined(__clang__)
+    using Pairs = decltype(round_two(sum, sum));
+    LADON_X86(dpbf16_ps, sum, ladon::bit_cast<Pairs>(a), ladon::bit_cast<Pairs>(b));
+#else
+    asm("vdpbf16ps {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(a), "v"(b));
+    return sum;
+#endif
+  }
+  static LADON_INLINE Type permuted(Type order, Type a) noexcept { LADON_X86(permutexvar_epi16, order, a); }
   static LADON_INLINE auto to_bfloat16s(Floats x) noexcept { LADON_X86(cvtneps_pbh, x); }
   static LADON_INLINE auto round_two(Floats high, Floats low) noexcept { LADON_X86(cvtne2ps_pbh, high, low); }
-};
-
-template <std::size_t Lanes>
-struct TupleDot<BFloat16, XsimdPack<Lanes>> {
-  static constexpr std::size_t tuple_size = 2, features = 2;
-  using Pack = XsimdPack<Lanes>;
-  using Sums = Pack;
-  using Register = BFloat16Register<Lanes>;
-  using Integers = IntegerRegister<Lanes>;
-  using Row = typename Register::Type;
-  using Features = Row;
-
-  static LADON_INLINE Features load(const void* panel) noexcept { return Integers::load(panel); }
-  static LADON_INLINE Row weights(const BFloat16* weight) noexcept {
-    return Integers::broadcast(load_tuple<tuple_size>(weight));
-  }
-  static LADON_INLINE Row load_row(const BFloat16* from) noexcept { return Integers::load(from); }
-  static LADON_INLINE Row load_row(const BFloat16* from, std::size_t count) noexcept {
-    return Register::load_partial(from, count);
-  }
-  static LADON_INLINE void add(Sums& sum, Row x, Row weight) noexcept {
-    sum = Register::add_products(sum.batch, x, weight);
-  }
-  static LADON_INLINE void add_products(Sums& sum, Row x, Row weight) noexcept { add(sum, x, weight); }
-  static LADON_INLINE void store_tuple(const Pack (&x)[tuple_size], BFloat16* panel) noexcept {
-    Integers::store(Register::pairs(x[0].batch, x[1].batch), panel);
-  }
-};
-
-template <std::size_t Lanes>
-struct BFloat16Pairs<XsimdPack<Lanes>> {
-  using Pack = XsimdPack<Lanes>;
-  using Register = BFloat16Register<Lanes>;
-
-  static LADON_INLINE Pack to_pairs(const Pack& first, const Pack& second) noexcept {
-    return ladon::bit_cast<typename Register::Floats>(Register::pairs(first.batch, second.batch));
-  }
-  static LADON_INLINE void store_neighbours(const Pack& x, float* to) noexcept {
-    Register::store_neighbours(x.batch, to);
-  }
-  static LADON_INLINE void add_products(Pack& sum, const Pack& a, const Pack& b) noexcept {
-    sum =
-        Register::add_products(sum.batch, IntegerRegister<Lanes>::bits(a.batch), IntegerRegister<Lanes>::bits(b.batch));
-  }
 };
 #endif
 

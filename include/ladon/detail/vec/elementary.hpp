@@ -126,8 +126,8 @@ LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
   }
 }
 
-// ln 2 in two parts. The first has 15 significant bits, so its product with n is exact.
 inline constexpr float log2_e = std::numbers::log2e_v<float>;
+// ln 2 is about ln2_first + ln2_second. ln2_first has 15 significant bits, so its product with n is exact.
 inline constexpr float ln2_first = 0x1.62e4p-1f;
 inline constexpr float ln2_second = 0x1.7f7d1cp-20f;
 

@@ -33,7 +33,7 @@ struct Fold<XsimdPack<N>, Steps> {
       return Pack(_mm512_broadcast_f32x4(_mm_loadu_ps(static_cast<const float*>(from))));
     } else {
       const xsimd::make_sized_batch_t<std::int64_t, N / 2> all(load_as<std::int64_t>(from));
-      return Pack(Pack::template cast_bits<float>(all));
+      return Pack(ladon::bit_cast<typename Pack::Batch>(all));
     }
   }
 
@@ -52,7 +52,6 @@ struct Fold<XsimdPack<N>, Steps> {
     }
   }
 
- private:
   // Transposes a row-major matrix of Rows rows and N / Rows columns.
   template <std::size_t Rows>
   static LADON_INLINE Pack transposed(const Pack& rows) noexcept {
@@ -61,6 +60,7 @@ struct Fold<XsimdPack<N>, Steps> {
     }(LaneIndices<Pack>{});
   }
 
+ private:
   template <std::size_t M>
   static LADON_INLINE XsimdPack<M / 2> add_halves(const XsimdPack<M>& a) noexcept {
     using Half = XsimdPack<M / 2>;

@@ -18,13 +18,7 @@ namespace LADON_NAMESPACE::detail::vec {
 // Returns `loaded`, which g++ 12 would otherwise load again for each multiply-add that uses it.
 template <class Pack>
 LADON_INLINE constexpr Pack keep_in_register(const Pack& loaded) noexcept {
-#if defined(__GNUC__) && !defined(__clang__) && LADON_HAS_XSIMD && LADON_SSE2
-  if constexpr (requires { typename Pack::Batch; }) {
-    typename Pack::Batch::register_type vector = loaded.batch;
-    asm("" : "+v"(vector));
-    return vector;
-  }
-#endif
+  if constexpr (LADON_SSE2) return in_order(loaded);
   return loaded;
 }
 

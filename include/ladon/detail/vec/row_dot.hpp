@@ -33,13 +33,6 @@ struct RowDotRegister {
   using Register = typename Dot::Features;
   static constexpr std::size_t lanes = Pack::lanes, features = sizeof(float) / sizeof(Feature) * lanes;
 
-  static LADON_INLINE Sums zero() noexcept {
-    if constexpr (integers) {
-      return Sums::zero();
-    } else {
-      return Pack::broadcast(0.0f);
-    }
-  }
   static LADON_INLINE Register load(const Feature* row) noexcept {
     if constexpr (floats) return keep_in_register(Dot::load(row));
     return Dot::load(row);
@@ -49,6 +42,8 @@ struct RowDotRegister {
   static LADON_INLINE Register weights(const Weight* row) noexcept {
     if constexpr (floats) {
       return keep_in_register(load_as_float<Pack>(row));
+    } else if constexpr (!integers) {
+      return keep_in_register(Dot::load(row));
     } else if constexpr (sizeof(Weight) < sizeof(Feature)) {
       return hidden(IntegerRegister<lanes>::words(row));
     } else {
@@ -72,13 +67,6 @@ struct RowDotRegister {
       return plus(combine_quads<0, 2>(a, b), combine_quads<1, 3>(a, b));
     }
   }
-  static LADON_INLINE Sums sums(const Pack& bits) noexcept {
-    if constexpr (integers) {
-      return {IntegerRegister<lanes>::bits(bits.batch)};
-    } else {
-      return bits;
-    }
-  }
 
  private:
   static LADON_INLINE Pack bits(const Sums& sum) noexcept {
@@ -90,7 +78,7 @@ struct RowDotRegister {
   }
   static LADON_INLINE Pack plus(const Pack& a, const Pack& b) noexcept {
     if constexpr (integers) {
-      return bits({IntegerRegister<lanes>::add(sums(a).sum, sums(b).sum)});
+      return bits(Sums::of_bits(a) + Sums::of_bits(b));
     } else {
       return a + b;
     }

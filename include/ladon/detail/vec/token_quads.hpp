@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <ladon/detail/vec/choose.hpp>
+#include <ladon/detail/vec/few_tokens.hpp>
 #include <ladon/detail/vec/row_dot.hpp>
 
 namespace LADON_NAMESPACE::detail::vec {
@@ -25,7 +26,7 @@ struct QuadDot<Feature, PackType> : RowDotRegister<Feature, PackType> {
   using Sums = typename Row::Sums;
   using Features = typename Row::Register;
   static constexpr std::size_t rows = 1, tuple_size = 4 * Row::features / Pack::lanes, features = tuple_size;
-  static constexpr bool hides_count = false;
+  static constexpr bool is_quad = true;
 
   template <std::size_t Width, std::size_t First, std::size_t Packs>
   static LADON_INLINE void load(const Feature* registers, Features (&x)[Packs]) noexcept {
@@ -33,8 +34,8 @@ struct QuadDot<Feature, PackType> : RowDotRegister<Feature, PackType> {
   }
   template <class Matrix>
   static LADON_INLINE Features weights(Matrix w) noexcept {
-    const Pack all(_mm512_broadcast_f32x4(_mm_loadu_ps(reinterpret_cast<const float*>(w.data))));
-    if constexpr (Row::floats) {
+    const Pack all = Fold<Pack, 4>::repeat(w.data);
+    if constexpr (!Row::integers) {
       return keep_in_register(all);
     } else {
       return hidden(ladon::bit_cast<Features>(all.batch));
@@ -46,15 +47,10 @@ struct QuadDot<Feature, PackType> : RowDotRegister<Feature, PackType> {
     __m512 all = _mm512_castps128_ps512(quad(0));
     all = _mm512_insertf32x4(all, quad(1), 1);
     all = _mm512_insertf32x4(all, quad(2), 2);
-    return transposed(Pack(_mm512_insertf32x4(all, quad(3), 3)));
+    return Fold<Pack, 4>::template transposed<4>(Pack(_mm512_insertf32x4(all, quad(3), 3)));
   }
-  static LADON_INLINE Pack sums_of_tokens(const Sums (&sum)[4]) noexcept { return transposed(Row::add_quads(sum)); }
-
- private:
-  static LADON_INLINE Pack transposed(const Pack& a) noexcept {
-    return [&]<std::size_t... J>(std::index_sequence<J...>) {
-      return shuffle<(J % 4 * 4 + J / 4)...>(a, a);
-    }(LaneIndices<Pack>{});
+  static LADON_INLINE Pack sums_of_tokens(const Sums (&sum)[4]) noexcept {
+    return Fold<Pack, 4>::template transposed<4>(Row::add_quads(sum));
   }
 };
 #endif

@@ -174,6 +174,7 @@ template <std::size_t N>
 struct XsimdPack {
   static_assert(has_register<N>, "ladon: the target has no vector register of this many floats");
   using Batch = xsimd::make_sized_batch_t<float, N>;
+  using Integers = xsimd::batch<std::int32_t, typename Batch::arch_type>;
   using Mask = typename Batch::batch_bool_type;
   static constexpr std::size_t lanes = N;
   using Arg = const XsimdPack&;
@@ -276,8 +277,8 @@ struct XsimdPack {
     return xsimd::fma(a.batch, b.batch, c.batch);
 #endif
   }
-  // AVX-512: one instruction. g++ makes two of a blend: exponentials beside a tile then take 2.9 instead of 2.4 cycles
-  // a pack (Zen 5).
+  // AVX-512: one instruction, where g++ makes two of fma and a blend. Exponentials between the steps of a tile then
+  // take 2.9 instead of 2.4 cycles a pack (Zen 5).
   friend LADON_INLINE XsimdPack fma_or_zero(const Mask& zero, Arg a, Arg b, Arg c) noexcept {
 #if defined(__AVX512F__) && LADON_FMA && !LADON_DETERMINISTIC
     if constexpr (N == 16) {
@@ -319,7 +320,7 @@ struct XsimdPack {
   }
   friend LADON_INLINE XsimdPack low_bits_to_exponent(Arg a) noexcept {
     LADON_NEON_OR(Batch(vreinterpretq_f32_s32(vshlq_n_s32(vreinterpretq_s32_f32(a.batch), 23))),
-                  cast_bits<float>(cast_bits<std::int32_t>(a.batch) << 23));
+                  ladon::bit_cast<Batch>(ladon::bit_cast<Integers>(a.batch) << 23));
   }
 #if defined(__AVX512F__)
   static LADON_INLINE Batch lookup(__m512 table, Arg a) noexcept {
@@ -332,8 +333,8 @@ struct XsimdPack {
     return lookup(_mm512_load_ps(table), a);
   }
   friend LADON_INLINE XsimdPack low_bits_to_power(Arg a) noexcept {
-    const auto root = cast_bits<std::int32_t>(lookup(_mm512_castsi512_ps(_mm512_load_si512(exp2_eighths)), a));
-    return cast_bits<float>(root + (cast_bits<std::int32_t>(a.batch) << 20));
+    const auto root = ladon::bit_cast<Integers>(lookup(_mm512_castsi512_ps(_mm512_load_si512(exp2_eighths)), a));
+    return ladon::bit_cast<Batch>(root + (ladon::bit_cast<Integers>(a.batch) << 20));
   }
 #endif
 
@@ -345,16 +346,6 @@ struct XsimdPack {
     if constexpr (N > 4) add_pairs<4>(row);
     if constexpr (N > 8) add_pairs<8>(row);
     return row[0];
-  }
-
-  // Before xsimd 9, the template argument of xsimd::bitwise_cast is the batch type.
-  template <class To, class From>
-  static LADON_INLINE auto cast_bits(const From& from) noexcept {
-#if XSIMD_VERSION_MAJOR >= 9
-    return xsimd::bitwise_cast<To>(from);
-#else
-    return xsimd::bitwise_cast<xsimd::batch<To, typename Batch::arch_type>>(from);
-#endif
   }
 
   friend LADON_INLINE float reduce_max(Arg a) noexcept {
