@@ -138,7 +138,8 @@ CXX)" NOT CMAKE_SCRIPT_MODE_FILE AND NOT CMAKE_CXX_COMPILER_LOADED)
 add_subdirectory(ladon)" NOT CMAKE_SCRIPT_MODE_FILE AND NOT TARGET ladon::ladon)
   # On Apple's systems, a library may have code for several processors. The sizes in its header are those of one of them.
   list(LENGTH CMAKE_OSX_ARCHITECTURES architectures)
-  ladon_kernel_refuse("CMAKE_OSX_ARCHITECTURES is '${CMAKE_OSX_ARCHITECTURES}'; allowed: one architecture. Build the library for each architecture, and join the archives with lipo -create. Their headers have different sizes"
+  ladon_kernel_refuse("CMAKE_OSX_ARCHITECTURES is '${CMAKE_OSX_ARCHITECTURES}'; allowed: one architecture. Build the library \
+for each architecture, and join the archives with lipo -create. Their headers have different sizes"
     architectures GREATER 1)
 endfunction()
 

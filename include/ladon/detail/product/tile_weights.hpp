@@ -35,8 +35,7 @@ struct WeightsInPlace {
   LADON_INLINE constexpr void multiply(Tile& tile, const Element* panel,
                                        [[maybe_unused]] TileReads reads) const noexcept {
     using target::Current;
-    constexpr bool int8 = std::is_same_v<typename Matrix::Element, std::int8_t>,
-                   folded = is_folded<typename Tile::Dot> || requires { Tile::Dot::is_quad; };
+    constexpr bool int8 = std::is_same_v<typename Matrix::Element, std::int8_t>, folded = is_folded<typename Tile::Dot>;
     if constexpr (Matrix::row_stride * Matrix::inner_stride >= Current::prefetched_row_floats) {
       constexpr bool own = P::packs == 1 || folded;
       constexpr Prefetch kind = int8 ? Prefetch::own_rows_near : own ? Prefetch::own_rows : Prefetch::next_rows;

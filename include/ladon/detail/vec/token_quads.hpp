@@ -25,8 +25,8 @@ struct QuadDot<Feature, PackType> : RowDotRegister<Feature, PackType> {
   using Pack = PackType;
   using Sums = typename Row::Sums;
   using Features = typename Row::Register;
+  using Fold = vec::Fold<Pack, 4>;
   static constexpr std::size_t rows = 1, tuple_size = 4 * Row::features / Pack::lanes, features = tuple_size;
-  static constexpr bool is_quad = true;
 
   template <std::size_t Width, std::size_t First, std::size_t Packs>
   static LADON_INLINE void load(const Feature* registers, Features (&x)[Packs]) noexcept {
@@ -34,7 +34,7 @@ struct QuadDot<Feature, PackType> : RowDotRegister<Feature, PackType> {
   }
   template <class Matrix>
   static LADON_INLINE Features weights(Matrix w) noexcept {
-    const Pack all = Fold<Pack, 4>::repeat(w.data);
+    const Pack all = Fold::repeat(w.data);
     if constexpr (!Row::integers) {
       return keep_in_register(all);
     } else {
@@ -47,10 +47,10 @@ struct QuadDot<Feature, PackType> : RowDotRegister<Feature, PackType> {
     __m512 all = _mm512_castps128_ps512(quad(0));
     all = _mm512_insertf32x4(all, quad(1), 1);
     all = _mm512_insertf32x4(all, quad(2), 2);
-    return Fold<Pack, 4>::template transposed<4>(Pack(_mm512_insertf32x4(all, quad(3), 3)));
+    return Fold::template transposed<4>(Pack(_mm512_insertf32x4(all, quad(3), 3)));
   }
   static LADON_INLINE Pack sums_of_tokens(const Sums (&sum)[4]) noexcept {
-    return Fold<Pack, 4>::template transposed<4>(Row::add_quads(sum));
+    return Fold::template transposed<4>(Row::add_quads(sum));
   }
 };
 #endif
