@@ -246,7 +246,7 @@ constexpr bool all_finite(const float* values, std::size_t keys) noexcept {
     for (std::size_t row = 0; row < ValueWidth; ++row) {
       const float* const value = values + base * ValueWidth + row * KeyWidth;
       for (std::size_t i = 0; i < used; i += Pack::lanes) {
-        Pack x = used - i < Pack::lanes ? Pack::load_partial(value + i, used - i) : Pack::load(value + i);
+        Pack x = Pack::load(value + i);
         if constexpr (Pairs) x = x * Pack::broadcast(1.0f + 1.0f / 256);
         zeros = fma(x, Pack::broadcast(0.0f), zeros);
       }

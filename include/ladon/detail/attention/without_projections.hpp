@@ -93,7 +93,12 @@ struct AttentionSteps {
       }
     };
     if constexpr (reads_rows) {
-      const auto finite = [&] { return all_finite<KeyPack, all, 1>(rows.values, rows.active * shape.value_width); };
+      // Nothing behind the caller's last value is read.
+      const auto finite = [&] {
+        const std::size_t count = rows.active * shape.value_width, whole = count / KeyPack::lanes * KeyPack::lanes;
+        const KeyPack rest = KeyPack::load_partial(rows.values + whole, count - whole);
+        return all_finite<KeyPack, all, 1>(rows.values, whole) && reduce_add(rest * KeyPack::broadcast(0.0f)) == 0.0f;
+      };
       attend(RowsView{rows.keys}, RowsView{rows.values}, call.mask.hides_keys && finite());
     } else {
       float *const keys = workspace.scratch.keys.data, *const values = workspace.scratch.values.data;
