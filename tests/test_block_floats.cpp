@@ -1,6 +1,7 @@
 // Tests attention with integers (detail/cortex_m/m0_attention.hpp) against the oracle. Attention with int8 weights on
 // a Cortex-M0+ computes with integers. The target BlockFloats of this file does so on any machine.
 #include <cmath>
+#include <limits>
 
 #include <doctest/doctest.h>
 
@@ -20,6 +21,16 @@ struct BlockFloats : ladon::detail::vec::ArrayVectors<1> {
 };
 
 }  // namespace
+
+TEST_CASE("block floats: conversion to the largest and the smallest normal floats") {
+  using ladon::detail::cortex_m::m0::to_float;
+  CHECK(to_float(0x80000000u, 0, 254) == 0x1p127f);
+  CHECK(to_float(0xffffff00u, 0x80000000u, 254) == -std::numeric_limits<float>::max());
+  CHECK(to_float(0xffffffffu, 0, 254) == std::numeric_limits<float>::infinity());  // rounded up to 2^128
+  CHECK(to_float(0x80000000u, 0x80000000u, 255) == -std::numeric_limits<float>::infinity());
+  CHECK(to_float(0x80000000u, 0, 1) == std::numeric_limits<float>::min());
+  CHECK(to_float(0x80000000u, 0, 0) == 0.0f);
+}
 
 TEST_CASE("block floats: several panels and an incomplete panel") {
   check_attention(attention_subject<S{.queries = 19, .model = 12, .heads = 3}, Unmasked, Int8, BlockFloats>());

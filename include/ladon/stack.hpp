@@ -2,11 +2,10 @@
 // A stack of equal layers, such as Encoder. A stack may have layers of your own, with the members of EncoderLayer
 // (encoder.hpp). Usually such a layer derives from EncoderLayer and replaces `Steps`, which has these members:
 //     input(w, active, shared, share)    computes the input of attention for the first `active` tokens
-//     run(w, call, shared, scratch)      computes the phases of the layer that call.share has, a thread's part of the
-//     call
-//                                        (threads.hpp). The layer's first phase has the number call.first
+//     run(w, call, shared, scratch)      computes the phases in call.share, a thread's part of the call (threads.hpp)
 //
-// shared.x holds the tokens in panels, [panels][model][width]. tests/test_stack.cpp is an example.
+// The layer's first phase has the number call.first. shared.x holds the tokens in panels, [panels][model][width].
+// tests/test_stack.cpp is an example.
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>

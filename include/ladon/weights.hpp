@@ -190,9 +190,9 @@ struct QueryKeyNormKind {
   bool after_rotation = false;  // whether the rotary embedding comes before the norm
 };
 
-// A layout declares the tensors of the four projections of attention. Its argument `Tensors` names the tensors and
-// their order in memory. The member template Tensors::Weights<S, L> has the tensors of layout L for shape S, and these
-// members:
+// A layout describes the tensors of the four projections of attention. Its argument `Tensors` has the order of a
+// tensor's dimensions, and a template Weights<S, L>, which holds the tensors for shape S with the biases, precision and
+// norms of layout L. Weights<S, L> has these members:
 //     query(head), key(head), value(head), output()    the rows of a projection (detail/panel/rows.hpp)
 //     heads_adjacent    whether the rows of head h + 1 directly follow the rows of head h in memory
 //     query_norm, key_norm, query_key_norm    the norms of L::Norms, and their kind

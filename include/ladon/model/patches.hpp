@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts patches of an image or a video to tokens by a convolution (arXiv 2010.11929). Its stride is often the patch
-// size. Tokens are in the order [frames / patch_frames][patch rows][patch columns].
+// size. Tokens are in the order [frames / patch_frames][grid_rows()][grid_columns()].
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>

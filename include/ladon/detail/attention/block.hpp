@@ -147,8 +147,8 @@ struct QueryBlockAttention {
   LADON_INLINE constexpr void attend_key_block(Range keys, bool last) noexcept {
     const ScoreBlock scored{head.index, block.queries, keys};
     // The weight of a hidden key is 0, but 0 times an infinite or NaN value is NaN. If `all_values` is true, no such
-    // product can occur, so the weighted sum adds hidden keys, too. `neighbours` includes the second key of the last
-    // pair.
+    // product can occur, so the weighted sum adds hidden keys, too. With pairs of bfloat16 numbers, a step adds two
+    // keys, so `neighbours` ends after a whole pair.
     const Range neighbours{keys.begin, (keys.end + BlockForm::step - 1) / BlockForm::step * BlockForm::step};
     const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(neighbours);
     const bool in_passes = in_unit() || !all_values;

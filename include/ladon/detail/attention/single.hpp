@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the attention of a single query in one head, or in several heads of a group. Each lane has one key, so each
-// lane has a partial sum over keys. Partial sums are added once, at the end.
+// Computes the attention of a single query in one head, or in several heads of a group. The lanes of a pack have
+// different keys, so each lane sums over every n-th key, where n is the number of lanes. At the end, the sums of the
+// lanes are added.
 //     query   [heads][head width]        scores  [heads][keys], scratch        out  [heads][value width]
 //
 // Heads of a group share keys and values, so each pack of keys or values is loaded once for all these heads. The order

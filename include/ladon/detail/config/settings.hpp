@@ -278,6 +278,6 @@
 #define LADON_ABI LADON_JOIN(LADON_ABI_TARGET, LADON_ABI_SETTINGS)
 #endif
 
-// For `namespace LADON_NAMESPACE::detail {`. If `inline` were written there, tools that list symbols would overlook the
-// definitions in the namespace.
+// Headers write `namespace LADON_NAMESPACE::detail {`. If `inline` stood in that line and not in the macro, tools that
+// list symbols would overlook the definitions in the namespace.
 #define LADON_NAMESPACE ladon::inline LADON_ABI

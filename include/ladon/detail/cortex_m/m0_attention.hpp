@@ -307,7 +307,8 @@ struct Weights {
       }
     }
   }
-  // Raises `largest` to the greatest exponent of a weight times its value. Returns false if a weight is not finite.
+  // Raises `largest` to the greatest sum of the exponents of a weight and of its key's value. Returns false if a weight
+  // is infinite or NaN.
   LADON_INLINE bool find_largest(const float* p, std::size_t keys, std::int32_t& largest) const noexcept {
     std::uint32_t heaviest = 0;
     for (std::size_t k = 0; k < keys; ++k, p += 4) {

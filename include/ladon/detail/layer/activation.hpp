@@ -11,7 +11,8 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// GELU is 0 below -5.66. The bound -6 prevents a NaN for x = -inf. A NaN stays NaN.
+// Below -5.66, the computed GELU is 0, because erf returns -1. The bound -6 prevents a NaN for x = -inf. A NaN stays
+// NaN.
 template <class Pack>
 LADON_INLINE constexpr Pack bounded_for_gelu(const Pack& x) noexcept {
   return maximum(Pack::broadcast(-6.0f), x);

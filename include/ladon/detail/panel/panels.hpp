@@ -27,7 +27,8 @@ namespace detail {
 
 struct PanelsView {
   using Element = float;
-  using Lanes = PanelsView;  // the view without the rows of detail/panel/token_rows.hpp
+  // WithTokenRows (detail/panel/token_rows.hpp) inherits this name for its view without rows of tokens.
+  using Lanes = PanelsView;
   const float* data;
 
   template <std::size_t Features, std::size_t Width>

@@ -120,9 +120,9 @@ struct TokenRowForm {
   static constexpr std::size_t most_tokens = is_folded || too_short ? 0 : room < faster ? room : faster;
   // Whether rows of weights compete for one set of the L1 cache (tile_rows in detail/product/product_form.hpp).
   static constexpr bool rows_alias = Features * sizeof(Element) % target::Current::aliasing_bytes == 0;
-  // The most quads that the target multiplies, and that have room.
   static constexpr std::size_t quad_steps = (tuples + 3) / 4;
   static constexpr std::size_t room_for_quads = (apart ? most_tokens * stride : tuples * P.width()) / (quad_steps * 16);
+  // The largest number of quads that have room, and that the target multiplies.
   static constexpr std::size_t most_quads = [] {
     std::size_t quads = P.lanes == Simd::lanes ? room_for_quads : 0;
     while (quads > 0 && !Simd::template are_quads<Element>(4 * quads)) --quads;

@@ -214,7 +214,8 @@ LADON_INLINE constexpr void product_in_blocks(const Weights& w, In in, std::size
 }
 
 #if defined(LADON_SMALL)
-// In code for size, projections of any number of rows share one function. P::rows: how many rows a tile has.
+// In code for size, projections with any number of tiles share one function. `rows` is a multiple of P::rows, the
+// number of rows of a tile.
 template <class P, class Weights, class Epilogue>
 LADON_NOINLINE constexpr void product_small(Weights w, PanelsView in, std::size_t panels, Epilogue epilogue,
                                             std::size_t rows) noexcept {

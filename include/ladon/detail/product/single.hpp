@@ -146,7 +146,7 @@ constexpr std::size_t streamed_row_count() noexcept {
 
 // Computes Packs packs of rows, if the columns of W are contiguous. W then lies in memory as a matrix M of Inner rows.
 // Reads `Streams` rows of M at the same time, Inner / Streams rows apart. The sums are an array in the L1 cache.
-// Registers hold only few sums, so each row of M would be read in short pieces, which is slower.
+// Registers would hold only few sums, and each row of M would then be read in short pieces, which is slower.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Inner>
 LADON_INLINE constexpr void streams_of_columns(auto w, const float* in, auto store) noexcept {
   constexpr std::size_t lanes = Pack::lanes, run = Inner / Streams;

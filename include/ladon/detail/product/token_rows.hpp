@@ -33,9 +33,11 @@ LADON_INLINE auto rest_of_weights(const Weight* row) noexcept {
   return Dot::weights(static_cast<const Weight*>(rest));
 }
 
-// Computes the sums of four rows of W and Tokens rows of features. quads[t * lanes / 4] receives the sums of token t,
-// whose lanes add_lanes adds later. If W has only `rows` rows, the last row is repeated. Rows of features begin Stride
-// elements apart, and their registers Spread registers apart. Not inlined, so that the tile has all registers.
+// Computes the sums of four rows of W and Tokens rows of features. quads[t * lanes / 4] receives a pack with parts of
+// the sums of token t: lane 4 n + i has a part of the sum of row i, and add_lanes adds the parts later. (Here, a quad
+// is four lanes, as in detail/vec/row_dot.hpp.) If W has only `rows` rows, the last row is repeated. Rows of features
+// begin Stride elements apart, and their registers Spread registers apart. Not inlined, so that the tile has all
+// registers.
 // `row_stride` is an argument, so that products of several matrices share the function.
 template <class Dot, std::size_t Tokens, std::size_t Inner, std::size_t Stride, std::size_t Spread, class Weight,
           class Feature>
@@ -88,8 +90,9 @@ LADON_INLINE void for_token_tiles(std::size_t tokens, auto tile) noexcept {
   }
 }
 
-// Computes the sums of a block of W and `tokens` rows of features, and transposes them: sums [lanes][MostTokens]. If W
-// has only `rows` rows, later sums repeat the last row. Lanes without a token receive zeros.
+// Computes the sums of a block of W and `tokens` rows of features, and transposes them: sums [rows of W][MostTokens].
+// The block has as many rows as a pack has lanes. If W has only `rows` rows, later sums repeat the last row. If the
+// tokens do not fill their last pack, the rest of this pack receives zeros.
 template <class Simd, class Feature, class Pack, std::size_t MostTokens, std::size_t Inner, std::size_t Stride,
           std::size_t Spread, class Weight>
 LADON_NOINLINE void sums_of_token_rows(const Weight* w, std::size_t row_stride, std::size_t rows, const Feature* x,

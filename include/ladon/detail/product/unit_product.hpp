@@ -81,8 +81,8 @@ inline constexpr bool multiplies_in_unit = [] {
   return false;
 }();
 
-// Calls finish.operator()<R>(row, panel, sums) for each tile of R rows and each panel, with sums [R][P::packs][lanes].
-// Omits the last P::rows % Unit::rows rows.
+// Calls finish.operator()<R>(row, panel, sums) for each half tile, of R = Unit::rows / 2 rows, and each panel, with
+// sums [R][P::packs][lanes]. Omits the last P::rows % Unit::rows rows.
 template <class P, class Matrix, class In, class Finish>
 LADON_INLINE void rows_in_unit(Matrix w, In in, std::size_t panels, Finish finish) noexcept {
   using Unit = typename P::Simd::Unit;

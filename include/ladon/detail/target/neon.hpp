@@ -26,8 +26,8 @@ struct Neon : Defaults {
   static constexpr std::size_t single_query_heads = 4;
   static constexpr std::size_t single_query_sums = 16;
 #if LADON_ARM_DOT
-  // Tiles of 8 rows reach 99% of the peak of SDOT (llvm-mca, Neoverse N1 and V1). From 10 rows on, clang++ 19 spills.
   using Int8Element = std::int8_t;
+  // Tiles of 2 x 8 reach 99% of the peak of SDOT (llvm-mca, Neoverse N1 and V1). From 2 x 10 on, clang++ 19 spills.
   static constexpr std::size_t int8_tile_sums = 16;
 #else
   static constexpr std::size_t int8_tile_sums = 8;  // g++ 12 spills sums of 1 pack x 16 rows

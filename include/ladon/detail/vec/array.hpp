@@ -55,8 +55,9 @@ LADON_INLINE constexpr T unfused(T product) noexcept {
   return product;
 }
 
-// Returns `x`, a sum or product that g++ cannot reorder, even after #pragma GCC optimize. No macro reveals the pragma,
-// which acts on templates of earlier headers, too. For clang++, LADON_AS_WRITTEN keeps the order.
+// Returns `x`, a sum or product that g++ cannot reorder, not even after a #pragma GCC optimize that allows it. Such a
+// pragma also acts on templates of earlier headers, and no macro shows it, so `x` is hidden in each build. For clang++,
+// LADON_AS_WRITTEN keeps the order.
 template <class T>
 LADON_INLINE constexpr T in_order(T x) noexcept {
 #if !defined(__clang__)

@@ -95,7 +95,7 @@ LADON_INLINE constexpr Sums zero_sums() noexcept {
   }
 }
 
-// The weights of one register, in memory.
+// As many bytes of weights as a register holds. add_dot (dot_x86.hpp) reads them as an operand in memory.
 template <std::size_t Size>
 struct Bytes {
   std::int8_t byte[Size];

@@ -49,8 +49,8 @@ LADON_INLINE constexpr Pack polynomial(const float (&coefficients)[N], const Pac
   return sum;
 }
 
-// A polynomial for (2^f - 1) / f, |f| <= 1/2. The relative error is 0.27 * 2^-24 for 2^f, and 0.67 * 2^-24 for 2^f - 1
-// (erf).
+// A polynomial for (2^f - 1) / f, |f| <= 1/2. The relative error of 2^f is 0.27 * 2^-24. The relative error of 2^f - 1,
+// which erf uses, is 0.67 * 2^-24.
 inline constexpr float exp2_fraction[] = {6.931471825e-1f, 2.402264774e-1f, 5.550332367e-2f,
                                           9.618436918e-3f, 1.339887502e-3f, 1.535336196e-4f};
 

@@ -74,8 +74,8 @@ LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Adds neighbouring blocks of Width lanes. Of the first lanes / Width rows, joins rows 2 i and 2 i + 1 (below: a and b)
-// to row i. With four lanes:
+// Adds neighbouring blocks of Width lanes in rows 2 i and 2 i + 1 (below: a and b), and joins the sums in row i, for
+// i < lanes / Width / 2. With four lanes:
 //     Width 1    a0 + a1, b0 + b1, a2 + a3, b2 + b3
 //     Width 2    a0 + a2, a1 + a3, b0 + b2, b1 + b3
 template <std::size_t Width, class Pack>
