@@ -48,6 +48,8 @@ template <int ActivationBits, bool Rotated = false, int WeightBits = 8>
 struct Int8 {
   static_assert(ActivationBits == 7 || ActivationBits == 8, "ladon: activations have 7 or 8 bits");
   static_assert(WeightBits == 4 || WeightBits == 8, "ladon: integer weights have 4 or 8 bits");
+  static constexpr bool rotated = Rotated;
+  static constexpr int weight_bits = WeightBits;
 };
 template <int ActivationBits, bool Rotated = false>
 using Int4 = Int8<ActivationBits, Rotated, 4>;
@@ -99,36 +101,37 @@ struct Linear {
 
 // A linear map with integer weights: row r of the float matrix is about scale[r] * weight[r]. With 8 bits, `weight` is
 // [Out][In]. With 4 bits, it has the rows of detail/vec/int4.hpp. `row_sum` holds the sum of each row. `quantise` and
-// `row_sums` (quantise.hpp) compute the members. `weight` needs no alignment. If `Rotated` is true, 8 * scale[r] *
-// weight[r] approximates row r of the product of the float matrix and the rotation matrix.
+// `row_sums` (quantise.hpp) compute the members. `weight` needs no alignment. If the precision is rotated, 8 * scale[r]
+// * weight[r] approximates row r of the product of the float matrix and the rotation matrix.
 //
 // With 4 bits, `int8_weight` may point to int8 weights [Out][In]. They replace `weight` in linear maps that must be
 // more accurate. A product of several tokens expands 4-bit rows to int8 rows on the stack, and copies rows of
 // `int8_weight` there, too.
-template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits, bool Rotated, int WeightBits>
-struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated, WeightBits>> {
+template <std::size_t Out, std::size_t In, Order O, Bias B, class Precision>
+  requires(precision::is_int8<Precision>)
+struct Linear<Out, In, O, B, Precision> {
   static_assert(
       O == Order::out_in,
       "ladon: int8 weights are (out, in): take layout::InProj or layout::SeparateQKV; ladon::quantise converts "
       "weights of any order");
   static_assert(In <= detail::most_int8_features, "ladon: an int8 linear has at most 65,536 inputs");
-  static_assert(!Rotated || In % detail::rotated_block == 0,
+  static constexpr bool rotated = Precision::rotated;
+  static_assert(!rotated || In % detail::rotated_block == 0,
                 "ladon: the number of inputs of a rotated linear map is a multiple of 8");
-  static constexpr bool rotated = Rotated;
   static constexpr std::size_t inputs = In;
-  static constexpr int weight_bits = WeightBits;
-  static constexpr std::size_t row_bytes = WeightBits == 8 ? In : int4_row_bytes(In);
-  using Element = std::conditional_t<WeightBits == 8, std::int8_t, std::uint8_t>;
+  static constexpr int weight_bits = Precision::weight_bits;
+  static constexpr std::size_t row_bytes = weight_bits == 8 ? In : int4_row_bytes(In);
+  using Element = std::conditional_t<weight_bits == 8, std::int8_t, std::uint8_t>;
   struct NoInt8Weight {};
   using Matrix =
-      std::conditional_t<WeightBits == 8, detail::WeightMatrix<Element, In, 1>, detail::Int4Matrix<row_bytes, In>>;
+      std::conditional_t<weight_bits == 8, detail::WeightMatrix<Element, In, 1>, detail::Int4Matrix<row_bytes, In>>;
   using Rows = detail::IntegerRows<Matrix, std::conditional_t<B == Bias::with, detail::BiasVector, detail::NoBias>>;
   MatrixView<const Element, Out, row_bytes> weight;
   VectorView<const float, Out> scale;
   VectorView<const std::int32_t, Out> row_sum;
   LADON_NO_UNIQUE_ADDRESS std::conditional_t<B == Bias::with, VectorView<const float, Out>, detail::NoBias> bias{};
   LADON_NO_UNIQUE_ADDRESS
-  std::conditional_t<WeightBits == 4, MatrixView<const std::int8_t, Out, In>, NoInt8Weight> int8_weight{};
+  std::conditional_t<weight_bits == 4, MatrixView<const std::int8_t, Out, In>, NoInt8Weight> int8_weight{};
   LADON_CALLER_MEMBER
 
   constexpr Rows rows_from(std::size_t first) const noexcept {
@@ -144,14 +147,14 @@ struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated, WeightBits>> {
 
  private:
   constexpr Matrix matrix() const noexcept {
-    if constexpr (WeightBits == 4) {
+    if constexpr (weight_bits == 4) {
       return {weight.data, int8_weight.data};
     } else {
       return {weight.data};
     }
   }
   constexpr bool has_weight() const noexcept {
-    if constexpr (WeightBits == 4) {
+    if constexpr (weight_bits == 4) {
       return weight.data != nullptr || int8_weight.data != nullptr;
     } else {
       return weight.data != nullptr;

@@ -97,6 +97,7 @@ LADON_INLINE constexpr auto with_token_rows(const View& view, [[maybe_unused]] c
 // `spread` registers apart.
 template <class Simd, PanelLayout P, class Element, std::size_t Features>
 struct TokenRowForm {
+  static constexpr std::size_t inner = Features;
   static constexpr bool apart = std::is_same_v<Element, float>;  // rows lie outside the panel
   static constexpr std::size_t tuple_size = sizeof(std::int32_t) / sizeof(Element), register_tuples = Simd::lanes;
   static constexpr std::size_t tuples = (Features + tuple_size - 1) / tuple_size;

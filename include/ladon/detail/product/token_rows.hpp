@@ -33,17 +33,21 @@ LADON_INLINE auto rest_of_weights(const Weight* row) noexcept {
   return Dot::weights(static_cast<const Weight*>(rest));
 }
 
+// Where the rows of features are: `inner` features in a row. Rows begin `stride` elements apart, and their registers
+// `spread` registers apart.
+struct FeatureRows {
+  std::size_t inner, stride, spread;
+};
+
 // Computes the sums of four rows of W and Tokens rows of features. quads[t * lanes / 4] receives a pack with parts of
 // the sums of token t: lane 4 n + i has a part of the sum of row i, and add_lanes adds the parts later. (Here, a quad
-// is four lanes, as in detail/vec/row_dot.hpp.) If W has only `rows` rows, the last row is repeated. Rows of features
-// begin Stride elements apart, and their registers Spread registers apart. Not inlined, so that the tile has all
-// registers.
-// `row_stride` is an argument, so that products of several matrices share the function.
-template <class Dot, std::size_t Tokens, std::size_t Inner, std::size_t Stride, std::size_t Spread, class Weight,
-          class Feature>
+// is four lanes, as in detail/vec/row_dot.hpp.) If W has only `rows` rows, the last row is repeated. Not inlined, so
+// that the tile has all registers. `row_stride` is an argument, so that products of several matrices share the
+// function.
+template <class Dot, std::size_t Tokens, FeatureRows F, class Weight, class Feature>
 LADON_NOINLINE void multiply_token_rows(const Weight* w, std::size_t row_stride, std::size_t rows, const Feature* x,
                                         typename Dot::Pack* quads) noexcept {
-  constexpr std::size_t step = Dot::features, rest = Inner % step;
+  constexpr std::size_t inner = F.inner, step = Dot::features, rest = inner % step;
   constexpr std::size_t line_weights = cache_line_words * sizeof(float) / sizeof(Weight);
   constexpr std::size_t line = step < line_weights ? line_weights : step;
   const Weight* row[4];
@@ -52,14 +56,14 @@ LADON_NOINLINE void multiply_token_rows(const Weight* w, std::size_t row_stride,
   LADON_UNROLLED_FOR(i, 4 * Tokens) sum[i / 4][i % 4] = vec::zero_sums<typename Dot::Sums>();
   const auto add = [&](std::size_t k, auto weights) LADON_INLINE_LAMBDA {
     typename Dot::Register token[Tokens];
-    LADON_UNROLLED_FOR(t, Tokens) token[t] = Dot::load(x + t * Stride + k * Spread);
+    LADON_UNROLLED_FOR(t, Tokens) token[t] = Dot::load(x + t * F.stride + k * F.spread);
     LADON_UNROLLED_FOR(i, 4) {
       const auto weight = weights(row[i] + k);
       LADON_UNROLLED_FOR(t, Tokens) Dot::add(sum[t][i], token[t], weight);
     }
   };
   // If the number of steps were known, g++ 12 would unroll the loop and spill sums.
-  const std::size_t end = opaque(Inner / line * line);
+  const std::size_t end = opaque(inner / line * line);
   const auto load = [](const Weight* from) LADON_INLINE_LAMBDA { return Dot::weights(from); };
   for (std::size_t k = 0; k < end; k += line) {
     LADON_UNROLLED_FOR(i, 4) {
@@ -68,9 +72,9 @@ LADON_NOINLINE void multiply_token_rows(const Weight* w, std::size_t row_stride,
     }
     LADON_UNROLLED_FOR(s, line / step) add(k + s * step, load);
   }
-  LADON_UNROLLED_FOR(s, Inner % line / step) add(Inner / line * line + s * step, load);
+  LADON_UNROLLED_FOR(s, inner % line / step) add(inner / line * line + s * step, load);
   if constexpr (rest > 0) {
-    add(Inner - rest, [](const Weight* from) LADON_INLINE_LAMBDA { return rest_of_weights<Dot, rest>(from); });
+    add(inner - rest, [](const Weight* from) LADON_INLINE_LAMBDA { return rest_of_weights<Dot, rest>(from); });
   }
   LADON_UNROLLED_FOR(t, Tokens) quads[t * Dot::lanes / 4] = Dot::add_quads(sum[t]);
 }
@@ -93,9 +97,8 @@ LADON_INLINE void for_token_tiles(std::size_t tokens, auto tile) noexcept {
 // Computes the sums of a block of W and `tokens` rows of features, and transposes them: sums [rows of W][MostTokens].
 // The block has as many rows as a pack has lanes. If W has only `rows` rows, later sums repeat the last row. If the
 // tokens do not fill their last pack, the rest of this pack receives zeros.
-template <class Simd, class Feature, class Pack, std::size_t MostTokens, std::size_t Inner, std::size_t Stride,
-          std::size_t Spread, class Weight>
-LADON_NOINLINE void sums_of_token_rows(const Weight* w, std::size_t row_stride, std::size_t rows, const Feature* x,
+template <class Simd, class Pack, std::size_t MostTokens, FeatureRows F, class Feature>
+LADON_NOINLINE void sums_of_token_rows(const auto* w, std::size_t row_stride, std::size_t rows, const Feature* x,
                                        std::size_t tokens, float* sums) noexcept {
   using Dot = vec::RowDotRegister<Feature, typename Simd::template Pack<Simd::lanes>>;
   constexpr std::size_t lanes = Dot::lanes;
@@ -106,8 +109,8 @@ LADON_NOINLINE void sums_of_token_rows(const Weight* w, std::size_t row_stride, 
     const std::size_t row = 4 * q < rows ? 4 * q : rows - 1;
     for_token_tiles<Simd::template token_rows<Feature>.tile_tokens>(
         tokens, [&]<std::size_t N>(std::size_t first) LADON_INLINE_LAMBDA {
-          multiply_token_rows<Dot, N, Inner, Stride, Spread>(w + row * row_stride, row_stride, rows - row,
-                                                             x + first * Stride, quads[first] + q);
+          multiply_token_rows<Dot, N, F>(w + row * row_stride, row_stride, rows - row, x + first * F.stride,
+                                         quads[first] + q);
         });
   }
   alignas(64) float of_tokens[MostTokens * lanes];
@@ -162,12 +165,11 @@ struct QuadForm {
 };
 
 // Writes the sums of Quads quads: sums [R][MostTokens].
-template <class Dot, std::size_t R, std::size_t Quads, std::size_t Inner, std::size_t MostTokens, class Matrix,
-          class Feature>
-LADON_NOINLINE void multiply_quads(Matrix w, const Feature* x, float* sums) noexcept {
+template <class Dot, std::size_t R, std::size_t Quads, std::size_t Inner, std::size_t MostTokens>
+LADON_NOINLINE void multiply_quads(auto w, const auto* x, float* sums) noexcept {
   MicroKernel<Dot, R, Quads> tile([](std::size_t, std::size_t)
                                       LADON_INLINE_LAMBDA { return vec::zero_sums<typename Dot::Sums>(); });
-  WeightsInPlace<Matrix>{w}.template multiply<QuadForm<Quads, Inner>>(tile, x, {true, true, true});
+  WeightsInPlace<decltype(w)>{w}.template multiply<QuadForm<Quads, Inner>>(tile, x, {true, true, true});
   LADON_UNROLLED_FOR(r, R) {
     LADON_UNROLL
     for (std::size_t q = 0; q < Quads; q += 4) {
@@ -179,9 +181,9 @@ LADON_NOINLINE void multiply_quads(Matrix w, const Feature* x, float* sums) noex
 }
 
 // Writes the sums of `quads` quads: sums [rows][MostTokens].
-template <class Simd, class Feature, class Form, std::size_t Inner, std::size_t MostTokens, class Matrix>
-LADON_NOINLINE void sums_of_quads(Matrix w, std::size_t rows, const Feature* x, std::size_t quads,
-                                  float* sums) noexcept {
+template <class Simd, class Form, std::size_t MostTokens, class Feature>
+LADON_NOINLINE void sums_of_quads(auto w, std::size_t rows, const Feature* x, std::size_t quads, float* sums) noexcept {
+  constexpr std::size_t inner = Form::inner;
   using Dot = vec::QuadDot<Feature, typename Simd::template Pack<Simd::lanes>>;
   const auto multiply = [&]<std::size_t N>(auto self) LADON_INLINE_LAMBDA -> void {
     if constexpr (Simd::template are_quads<Feature>(4 * N)) {
@@ -191,9 +193,9 @@ LADON_NOINLINE void sums_of_quads(Matrix w, std::size_t rows, const Feature* x, 
       if (quads == N) {
         std::size_t r = 0;
         for (; r + tile <= rows; r += tile) {
-          multiply_quads<Dot, tile, N, Inner, MostTokens>(w.rows_from(r), x, sums + r * MostTokens);
+          multiply_quads<Dot, tile, N, inner, MostTokens>(w.rows_from(r), x, sums + r * MostTokens);
         }
-        for (; r < rows; ++r) multiply_quads<Dot, 1, N, Inner, MostTokens>(w.rows_from(r), x, sums + r * MostTokens);
+        for (; r < rows; ++r) multiply_quads<Dot, 1, N, inner, MostTokens>(w.rows_from(r), x, sums + r * MostTokens);
         return;
       }
     }
@@ -225,15 +227,14 @@ LADON_NOINLINE void product_of_token_rows(Weights w, std::size_t rows, In in, st
     if constexpr (has_quads) {
       if (in_rows.quads > 0) {
         if (rows >= block) before = block - count;
-        sums_of_quads<Simd, Element, Form, Inner, width>(w.weight.rows_from(row - before), before + count, x,
-                                                         in_rows.quads, sums);
+        sums_of_quads<Simd, Form, width>(w.weight.rows_from(row - before), before + count, x, in_rows.quads, sums);
         multiplied = true;
       }
     }
     if (!multiplied) {
       for (std::size_t r = 0; r < count; r += Simd::lanes) {
         const std::size_t left = count - r < Simd::lanes ? count - r : Simd::lanes;
-        sums_of_token_rows<Simd, Element, Pack, width, Inner, Form::stride, Form::spread>(
+        sums_of_token_rows<Simd, Pack, width, FeatureRows{Inner, Form::stride, Form::spread}>(
             w.weight.rows_from(row + r).data, decltype(w.weight)::row_stride, left, x + Form::offset,
             in_rows.end - in_rows.begin, sums + r * width);
       }
