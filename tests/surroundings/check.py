@@ -1,8 +1,9 @@
-"""check.py COMPILER OBJDUMP INCLUDE SHAPES [--few | --wide] [--jobs N]: tests that no surrounding code costs registers.
+"""check.py COMPILER OBJDUMP INCLUDE SHAPES [--few | --wide] [--jobs N]: tests that no surrounding code costs speed.
 
 Compiles the shapes of the file SHAPES in the surroundings of surroundings.cpp, and disassembles them. An innermost loop
-of a tile that stores a vector on the stack is an error: a sum then has no register. --few compiles one shape, and --wide
-compiles every shape with every precision and optimisation.
+of a tile that stores a vector on the stack is an error: a sum then has no register. A product that does not begin at a
+cache line is an error, too. --few compiles one shape, and --wide compiles every shape with every precision and
+optimisation.
 """
 
 import argparse
@@ -26,6 +27,7 @@ SURROUNDINGS = (1, 2, 3, 4)
 KNOWN = re.compile(r"\bweighted_sum_of_scores<")
 
 MULTIPLY_ADD = re.compile(r"vfn?m(add|sub)\d*ps|vpdpbusds?|vpmaddwd|vdpbf16ps|mulps")
+PRODUCT = re.compile(r"(\.text\.\S*6detail7productI\S*) .*2\*\*(\d+)")  # the section of a function
 BROADCAST = re.compile(r"v?p?broadcast|shufps|1to")
 STORE = re.compile(r"%[xyz]mm\d+,-?(?:0x[0-9a-f]+)?\(%r([sb]p)\)$")
 
@@ -68,8 +70,11 @@ def stores_on_stack(loop, framed):
 
 
 def errors_of(objdump, path):
-    """Returns the number of loops of tiles, and a line for each loop with a sum on the stack."""
-    loops, errors = 0, []
+    """Returns the numbers of products and of loops of tiles, and a line for each product that does not begin at a cache
+    line, and for each loop with a sum on the stack."""
+    headers = subprocess.run([objdump, "-h", "-w", path], capture_output=True, text=True, check=True).stdout
+    products = PRODUCT.findall(headers)
+    loops, errors = 0, [f"  {name[:120]} is aligned to 2**{power}" for name, power in products if int(power) < 6]
     for name, lines in functions(objdump, path):
         framed = any(m == "mov" and o == "%rsp,%rbp" for _, m, o in lines)
         for loop in filter(is_tile, innermost_loops(lines)):
@@ -77,7 +82,7 @@ def errors_of(objdump, path):
             if count := stores_on_stack(loop, framed):
                 errors.append(f"  {len(loop)} instructions, {count} stores on the stack, at {loop[0][0]:x} in "
                               f"{name[:120]}")
-    return loops, errors
+    return len(products), loops, errors
 
 
 def cases(shapes, few, wide):
@@ -116,11 +121,11 @@ def check(job):
                            "-o", path],
                           capture_output=True, text=True)
     if made.returncode:
-        return 0, [made.stderr[:2000]], ""
-    loops, errors = errors_of(given.objdump, path)
+        return 0, 0, [made.stderr[:2000]], ""
+    products, loops, errors = errors_of(given.objdump, path)
     path.unlink()
     block = "encoder layer" if layer else "attention"
-    return loops, errors, f"{block} {tuple(shape)}, {precision}, surrounding {at}, {flags}"
+    return products, loops, errors, f"{block} {tuple(shape)}, {precision}, surrounding {at}, {flags}"
 
 
 def main():
@@ -131,15 +136,17 @@ def main():
     parser.add_argument("--wide", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
-    compiled = loops = bad = 0
+    compiled = products = loops = bad = 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         every = cases(json.loads(pathlib.Path(given.shapes).read_text()), given.few, given.wide)
-        for found, errors, name in pool.map(check, ((given, folder, i, case) for i, case in enumerate(every))):
-            compiled, loops, bad = compiled + 1, loops + found, bad + any(not KNOWN.search(error) for error in errors)
+        jobs = ((given, folder, i, case) for i, case in enumerate(every))
+        for found, found_loops, errors, name in pool.map(check, jobs):
+            compiled, products, loops = compiled + 1, products + found, loops + found_loops
+            bad += any(not KNOWN.search(error) for error in errors)
             if errors:
                 print(name, *errors, sep="\n", flush=True)
-    print(f"{compiled} programs with {loops} loops of tiles; {bad} of the programs keep sums on the stack")
-    sys.exit(bad > 0 or loops == 0)
+    print(f"{compiled} programs with {products} products and {loops} loops of tiles; {bad} programs have errors")
+    sys.exit(bad > 0 or loops == 0 or products == 0)
 
 
 if __name__ == "__main__":
