@@ -31,10 +31,8 @@
 #else
 #define LADON_OUTLINED noinline, noclone
 #endif
-// On x86, kernels begin at a cache line. Otherwise, the code before a kernel decides how the processor fetches its
-// loops (AVX2 on Zen 3: up to 4% more time).
-#if defined(__x86_64__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
-#define LADON_NOINLINE __attribute__((LADON_OUTLINED, aligned(64)))
+#if defined(LADON_ALIGNMENT_OF_CODE) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#define LADON_NOINLINE __attribute__((LADON_OUTLINED, aligned(LADON_ALIGNMENT_OF_CODE)))
 #else
 #define LADON_NOINLINE __attribute__((LADON_OUTLINED))
 #endif
@@ -84,6 +82,7 @@
 // A target may define these macros:
 //   LADON_SMALL                 code for size
 //   LADON_KERNEL                the attribute of kernels: empty if they may be inlined
+//   LADON_ALIGNMENT_OF_CODE     the alignment of functions that are not inlined
 //   LADON_KEEPS_LOOPS           LADON_UNROLL is empty
 //   LADON_UNROLL_COEFFICIENTS   the pragma before the loop of polynomials
 //   LADON_UNROLL_STEPS          the pragma before the loop over the features of a single token
