@@ -26,8 +26,8 @@ SURROUNDINGS = (1, 2, 3, 4)
 # pairs of bfloat16 numbers, and g++ 12 at -O2 floats.
 KNOWN = re.compile(r"\bweighted_sum_of_scores<")
 
-MULTIPLY_ADD = re.compile(r"vfn?m(add|sub)\d*ps|vpdpbusds?|vpmaddwd|vdpbf16ps|mulps")
 PRODUCT = re.compile(r"(\.text\.\S*6detail7productI\S*) .*2\*\*(\d+)")  # the section of a function
+MULTIPLY_ADD = re.compile(r"vfn?m(add|sub)\d*ps|vpdpbusds?|vpmaddwd|vdpbf16ps|mulps")
 BROADCAST = re.compile(r"v?p?broadcast|shufps|1to")
 STORE = re.compile(r"%[xyz]mm\d+,-?(?:0x[0-9a-f]+)?\(%r([sb]p)\)$")
 
@@ -140,8 +140,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         every = cases(json.loads(pathlib.Path(given.shapes).read_text()), given.few, given.wide)
         jobs = ((given, folder, i, case) for i, case in enumerate(every))
-        for found, found_loops, errors, name in pool.map(check, jobs):
-            compiled, products, loops = compiled + 1, products + found, loops + found_loops
+        for new_products, new_loops, errors, name in pool.map(check, jobs):
+            compiled, products, loops = compiled + 1, products + new_products, loops + new_loops
             bad += any(not KNOWN.search(error) for error in errors)
             if errors:
                 print(name, *errors, sep="\n", flush=True)

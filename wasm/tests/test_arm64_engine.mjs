@@ -28,7 +28,7 @@ const reportOf = async (cpu, files, options = []) => {
 // Cortex-A53 lacks this instruction, so V8 uses instructions that multiply bytes and add pairs of products. Both tests
 // leave out the test "the probe sees fresh and optimised code": in QEMU, V8 may take longer to optimise than it runs.
 test("cortex-a53: the probe finds signed bytes", { skip }, async () => {
-  const options = ["--test-name-pattern=this engine"];
+  const options = ["--test-skip-pattern=the probe sees fresh and optimised code"];
   assert.match(await reportOf("cortex-a53", ["test_relaxed_dot.mjs"], options), /^# v[0-9.]+: signed$/m);
 });
 

@@ -273,7 +273,7 @@ LADON_INLINE std::int32_t packed_b(std::int32_t row1, std::int32_t row2) noexcep
 
 // sums[t][r] += sum over i < count of x[i][t] * row[r][i], for four tokens and three packed rows. Precondition:
 // count > 0. Eight features take 2 * 78 instructions for 96 multiply-adds. A block of 32 features takes about 133 more
-// instructions, of which 76 separate its 12 sums.
+// instructions: 76 instructions separate its 12 sums.
 //     r0, r1     the addresses of the next words and of the next features
 //     r2 - r12   as in add_words
 //     stack      how many features are left and how many the block has; the address of the sums

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // If the last active panel has few tokens, its tokens become rows: a register then holds features of one token instead
 // of one feature of many tokens (products: detail/product/token_rows.hpp). A panel of two packs may have a full first
-// pack and few tokens in the second. Then only the tokens of the second pack become rows, or all
-// tokens (TokenRowRules::of_whole_panel). A tuple is a 32-bit lane with features of one token (detail/vec/dot.hpp). A
-// register of a row has Simd::lanes tuples:
+// pack and few tokens in the second. Then only the tokens of the second pack become rows, or all tokens
+// (TokenRowRules::of_whole_panel). A tuple is a 32-bit lane with features of one token (detail/vec/dot.hpp). A register
+// of a row has Simd::lanes tuples:
 //     panel                 [tuples][width][tuple_size]
 //     rows                  [tokens][registers][tuples of a register][tuple_size]        in the memory of the panel
 //     rows (two packs)      [tokens][registers][2][tuples of a register][tuple_size]     where the second pack lies

@@ -59,8 +59,8 @@ BeforeEachStep(F) -> BeforeEachStep<F>;
 enum class Prefetch { own_rows, own_rows_near, next_rows };
 
 // Prefetches weights while the tile reads one cache line of each row. A burst of prefetches would stop the processor
-// until the first lines have arrived, so the prefetches are spread over the steps. Without a
-// next tile, addresses lie behind the weights, which is harmless: a prefetch raises no fault.
+// until the first lines have arrived, so the prefetches are spread over the steps. Without a next tile, addresses lie
+// behind the weights, which is harmless: a prefetch raises no fault.
 template <Prefetch Kind, std::size_t Rows, class Matrix>
 struct PrefetchAhead {
   using Element = typename Matrix::Element;
